@@ -1,6 +1,6 @@
 """Bit counting on 64-bit words, as the processor's own instructions.
 
-Looking a value up in a sorted run, inside kernels.
+Sorting a few values and looking one up in a sorted run, inside kernels.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from undercover.compiled.jit import internal
+from undercover.compiled.jit import borrowing, internal
 
 _DEFINED_FOR_ZERO = ir.Constant(ir.IntType(1), 0)
 
@@ -58,3 +58,14 @@ def place_of(values: Any, start: int, end: int, wanted: Any) -> Any:
         else:
             high = middle
     return low if low < end and values[low] == wanted else np.int64(-1)
+
+
+@borrowing
+def sort_few(values: Any, first: int, last: int) -> None:
+    """Bring a few numbers into order where they lie: sorting at large takes longer to begin."""
+    for i in range(first + 1, last):
+        value, p = values[i], i
+        while p > first and values[p - 1] > value:
+            values[p] = values[p - 1]
+            p -= 1
+        values[p] = value

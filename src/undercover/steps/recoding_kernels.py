@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from undercover.compiled.jit import borrowing, kernel
+from undercover.compiled.jit import kernel
+from undercover.compiled.words import sort_few
 
 _FEW = 16  # different codes of a bucket, as most have
 
@@ -85,17 +86,6 @@ def count_pairs(order: Any, offsets: Any, codes: Any, pairs: Any, size: int, fir
                 pairs[b + 1] += 1
 
 
-@borrowing
-def _sort_few(values: Any, first: int, last: int) -> None:
-    """Bring a few numbers into order where they lie: sorting at large takes longer to begin."""
-    for i in range(first + 1, last):
-        value, p = values[i], i
-        while p > first and values[p - 1] > value:
-            values[p] = values[p - 1]
-            p -= 1
-        values[p] = value
-
-
 @kernel
 def list_pairs(order: Any, offsets: Any, codes: Any, size: int, starts: Any, found: Any, first: int, last: int) -> None:
     """The codes of each bucket, ascending, and how often each occurs: bucket b from ``starts[b]`` on.
@@ -115,7 +105,7 @@ def list_pairs(order: Any, offsets: Any, codes: Any, size: int, starts: Any, fou
         if end - starts[b] > _FEW:
             values[starts[b] : end].sort()
         else:
-            _sort_few(values, starts[b], end)
+            sort_few(values, starts[b], end)
         for i in range(starts[b], end):
             buckets[i], times[i] = b, counts[values[i]]
             counts[values[i]] = 0

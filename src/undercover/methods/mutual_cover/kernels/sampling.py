@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from undercover.compiled.jit import inlined, internal, kernel
-from undercover.compiled.words import place_of
+from undercover.compiled.words import place_of, sort_few
 from undercover.methods.mutual_cover.kernels import People, Tables
 
 OFF, PAPER, RESAMPLE = range(3)
@@ -324,12 +324,7 @@ def distinct_values(codes: Any, order: Any, offsets: Any, size: int) -> Any:
                     values[end] = code
                     end += 1
         else:
-            for i in range(start + 1, end):
-                value, k = values[i], i
-                while k > start and values[k - 1] > value:
-                    values[k] = values[k - 1]
-                    k -= 1
-                values[k] = value
+            sort_few(values, start, end)
         for i in range(start, end):
             counts[i] = tally[values[i]]
             tally[values[i]] = 0
