@@ -72,8 +72,10 @@ class Table:
         ``one_row`` draws the row of every unit that is kept where ``one_row_per = "random"``; ``empty`` gives the
         arrays of codes.
         """
+        schema = schema.for_columns(data.column_names)
         _check_shape(data, schema)
-        units = None if schema.unit is None else units_of(_tidied(data.column(schema.unit)), schema.unit)
+        unit = schema.unit_column
+        units = None if unit is None else units_of(_tidied(data.column(unit)), unit)
         weights = None if schema.weight is None else weights_of(_tidied(data.column(schema.weight)), schema.weight)
         kept: NDArray[np.int64] | None = None
         whole = data
@@ -100,7 +102,7 @@ class Table:
                 problems += error.problems
         if problems:
             raise DataError(problems)
-        names = schema.identifiers if schema.unit is None else ()
+        names = schema.identifiers if schema.unit is None else ()  # whoever said what a person is, is not asked
         repeated = {name: rows_that_share(whole.column(name)) for name in names}
         if units is not None:
             there = np.bincount(units) > 0  # rows that were left out may have been all of somebody

@@ -354,7 +354,7 @@ def _warnings(run: Run) -> list[dict[str, str]]:
 def _not_published(run: Run) -> list[dict[str, str]]:
     without_role = [name for name in run.source.get("columns", ()) if name not in run.schema.published]
     rest = [name for name in without_role if name not in run.schema.identifiers]
-    said: dict[str, str] = {run.schema.unit or "": "unit", **dict.fromkeys(run.schema.drop, "dropped")}
+    said: dict[str, str] = {**dict.fromkeys(run.schema.drop, "dropped"), run.schema.unit_column or "": "unit"}
     otherwise = "dropped" if ALL_OTHERS in run.schema.drop else "no role"
     return [{"name": name, "reason": said.get(name, "identifier")} for name in run.schema.identifiers] + [
         {"name": name, "reason": said.get(name, otherwise)} for name in rest

@@ -54,6 +54,7 @@ from undercover.verbs.joint import with_published
 from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
 from undercover.verbs.naming.cells import check_input
+from undercover.verbs.repeated_people import look_for_people
 from undercover.verbs.spark.publish import publish_far, reads_itself
 from undercover.verbs.together import counted
 from undercover.version import VERSION
@@ -182,6 +183,7 @@ def publish(
     at_hand: dict[str, Any] = {"engine": place, "store": store}
     table = at("encode", encoded, given.data, schema, Randomness(drawn), told="encoding", **at_hand)
     by_chance = check_input(table, given)
+    people = at("people", look_for_people, given.data, table.schema, told="looking for people with several rows")
     check_policy(limits, table, asked=policy is not None)
     before = Before() if book is None else at("ledger", book.before, given.data, tell, told="looking into the ledger")
     method, despite = composed(method, before, schema, despite_earlier)
@@ -195,6 +197,7 @@ def publish(
     source["options"] = asdict(options or ReadOptions())
     source["digest"] = digest
     source |= {"by_chance": by_chance} if by_chance else {}
+    source |= {"people": people} if people is not None else {}
     if drawn is not None:
         source["one_row"] = drawn  # private, like a seed: with it the same rows are kept again
     if run.schema is not table.schema:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from undercover.errors import listed
 from undercover.model.encoding.values import plain
 from undercover.model.figures import number
+from undercover.model.schema import ALL_OTHERS, Schema
 
 MOST_ROWS = 20_000
 MOST_KEYS = 12
@@ -136,6 +137,10 @@ class RepeatedPeople:
         """Whether the holder has to say what a person is."""
         return bool(self.keys) or self.time is not None
 
+    def with_first(self, column: str | None) -> RepeatedPeople:
+        """The same with the key of this name first, where there is one."""
+        return replace(self, keys=tuple(sorted(self.keys, key=lambda key: key.column != column)))
+
     def to_dict(self) -> dict[str, Any]:
         """As plain data, ready for JSON."""
         return asdict(self)
@@ -196,6 +201,20 @@ def find_repeated_people(columns: Columns) -> RepeatedPeople:
     if time is not None:
         return RepeatedPeople(time=time)
     return RepeatedPeople(neighbours=_neighbours_alike(columns))
+
+
+def look_for_people(data: pa.Table, schema: Schema) -> dict[str, Any] | None:
+    """What ``private/run.json`` records of the search; ``None`` where the schema says what a person is."""
+    if schema.unit is not None:
+        return None
+    return {"searched": True, **find_repeated_people(ArrowColumns(data)).to_dict()}
+
+
+def describe_roles(schema: Schema, names: Iterable[str]) -> dict[str, str]:
+    """What becomes of each column, for a message about it."""
+    roles: dict[str, str] = {name: role for role, own in schema.by_role().items() for name in own}
+    other = "dropped" if ALL_OTHERS in schema.drop else "no role"
+    return {name: roles.get(name, "dropped" if name in schema.drop else other) for name in names}
 
 
 def is_named_like_people(name: str) -> bool:

@@ -92,7 +92,7 @@ def everything(columns: Sequence[ColumnReport], coded: Mapping[str, Values]) -> 
 def unit_of(repeated: Sequence[Repeated], columns: Mapping[str, ColumnReport], schema: Schema | None) -> str | None:
     """The column that says whose row it is: as declared, or the finest key that repeats and is never missing."""
     if schema is not None and schema.unit is not None:
-        return schema.unit
+        return schema.unit_column
     complete = [one for one in repeated if not columns[one.column].missing]
     keys = [one for one in complete if "key" in columns[one.column].reason] or complete
     return max(keys, key=lambda one: one.values).column if keys else None

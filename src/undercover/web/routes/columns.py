@@ -123,6 +123,7 @@ def _figures(table: Profiled, spec: Mapping[str, Any], language: str) -> dict[st
         "rows": table.inspection["rows"],
         "unit": spec.get("roles", {}).get("unit"),
         "whose": table.people(spec),
+        "again": table.people_again(spec),
         "left": len(undecided(spec, table.names)),
         "sensitive": len(named(spec, "sensitive")),
         "percent": partial(percent, language=language),

@@ -215,14 +215,15 @@ def problems_of(spec: Mapping[str, Any], inspection: Mapping[str, Any], folder: 
     """What speaks against a spec: what every spec file is checked for, and whether it fits the table."""
     found = {column["name"]: column for column in inspection["columns"]}
     try:
-        schema = spec_from_mapping(spec, folder=folder).schema
+        schema = spec_from_mapping(spec, folder=folder).schema.for_columns(found)
         schema.check_against(found)
     except SchemaError as error:
         return list(error.problems)
     problems = []
-    if schema.unit is not None and found[schema.unit]["missing"]:
-        empty = counted(found[schema.unit]["missing"], "row")
-        problems.append(f"Column `{schema.unit}` says whose row it is, and it is empty in {empty}. Fill it in first.")
+    unit = schema.unit_column
+    if unit is not None and found[unit]["missing"]:
+        empty = counted(found[unit]["missing"], "row")
+        problems.append(f"Column `{unit}` says whose row it is, and it is empty in {empty}. Fill it in first.")
     if schema.weight is not None and found[schema.weight]["kind"] != "numeric":
         problems.append(f"Column `{schema.weight}` is the weight of the rows, and it does not hold numbers.")
     for name, column in schema.columns.items():
