@@ -38,11 +38,16 @@ REPRODUCIBLE = "Reproducible: not for publication. Whoever knows the seed can un
 
 @dataclass(frozen=True)
 class PublishedColumn:
-    """Name, role and form of one published column; ``bucket`` and ``count`` columns have the role ``structure``."""
+    """Name, role and form of one published column; ``bucket`` and ``count`` columns have the role ``structure``.
+
+    ``spellings`` is ``distinct`` where the holder says that values which differ in case or punctuation only are
+    different values.
+    """
 
     name: str
     role: Role | str
     form: CellForm
+    spellings: str | None = None
 
 
 @dataclass(frozen=True)

@@ -25,10 +25,12 @@ INSENSITIVE = "published unchanged; no promise covers it, and an attacker is tak
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
 OneRow = Literal["first", "last", "random"]
+Spellings = Literal["fold", "distinct"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MISSING: tuple[Missing, ...] = get_args(Missing)
 ONE_ROW: tuple[OneRow, ...] = get_args(OneRow)
+SPELLINGS: tuple[Spellings, ...] = get_args(Spellings)
 ALL_OTHERS = "*"
 EACH_ROW = "row"
 """What ``unit`` says where each row is a person of its own, and no column of that name says whose row it is."""
@@ -66,6 +68,10 @@ class Column:
     names_nobody
         Somebody has looked at the texts of the column: where they hold a word that is also the value of an identifier,
         it means something else (a street, an occupation). Such texts are refused otherwise.
+    spellings
+        What to do where a sensitive column seems to spell one value in several ways (HIV, hiv, H.I.V.), which is
+        refused otherwise: ``fold`` publishes each value in its most frequent spelling, ``distinct`` says that somebody
+        has looked and they are different values. A release says so.
 
     Examples
     --------
@@ -86,11 +92,14 @@ class Column:
     description: str | None = None
     unit: str | None = None
     names_nobody: bool = False
+    spellings: Spellings | None = None
 
     def __post_init__(self) -> None:
         problems = []
         if self.kind is not None and self.kind not in KINDS:
             problems.append(unknown("Kind", str(self.kind), KINDS))
+        if self.spellings is not None and self.spellings not in SPELLINGS:
+            problems.append(unknown("What is said of spellings", str(self.spellings), SPELLINGS))
         if not (isinstance(self.weight, int | float) and math.isfinite(self.weight) and self.weight > 0):
             problems.append(f"The weight of a column must be a number in (0, inf). Got {self.weight!r} instead.")
         if self.domain is not None:

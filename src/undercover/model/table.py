@@ -26,6 +26,7 @@ from undercover.model.encoding.domain import cell_kind as cell_kind
 from undercover.model.encoding.domain import code_type as code_type
 from undercover.model.encoding.domain import kind_of as kind_of
 from undercover.model.encoding.domain import write_values as write_values
+from undercover.model.encoding.folding import fold_spellings
 from undercover.model.encoding.repeats import rows_that_share
 from undercover.model.encoding.values import Empty, plain, without_value
 from undercover.model.encoding.values import encode as encode
@@ -97,7 +98,8 @@ class Table:
         for name in schema.published:
             policy = "category" if name in schema.insensitive else schema.missing
             try:
-                columns[name] = encode(name, data.column(name), schema.column(name), missing=policy, empty=empty)
+                found = encode(name, data.column(name), schema.column(name), missing=policy, empty=empty)
+                columns[name] = found if name not in schema.sensitive else fold_spellings(found)
             except (DataError, HierarchyError) as error:
                 problems += error.problems
         if problems:

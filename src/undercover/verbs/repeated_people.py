@@ -204,10 +204,9 @@ def find_repeated_people(columns: Columns) -> RepeatedPeople:
 
 
 def look_for_people(data: pa.Table, schema: Schema) -> dict[str, Any] | None:
-    """What ``private/run.json`` records of the search; ``None`` where the schema says what a person is."""
-    if schema.unit is not None:
-        return None
-    return {"searched": True, **find_repeated_people(ArrowColumns(data)).to_dict()}
+    """What ``private/run.json`` records of the search; ``None`` where nothing was found, or the schema names a unit."""
+    found = RepeatedPeople() if schema.unit is not None else find_repeated_people(ArrowColumns(data))
+    return None if found == RepeatedPeople() else {"searched": True, **found.to_dict()}
 
 
 def describe_roles(schema: Schema, names: Iterable[str]) -> dict[str, str]:

@@ -8,7 +8,8 @@ import numpy as np
 
 from undercover import plugins
 from undercover.errors import listed
-from undercover.model.figures import number
+from undercover.model.encoding.folding import LISTED, near_spellings
+from undercover.model.figures import counted, number
 from undercover.model.run import Run
 from undercover.model.schema import ALL_OTHERS, EACH_ROW
 from undercover.model.table import EncodedColumn, Table
@@ -55,6 +56,15 @@ def unknowns(run: Run, original: Table) -> Iterator[Reason]:
             "Drop such a column, or replace it by what is needed of it.",
             SINGLING_OUT,
         )
+    for name, pairs in near_spellings(original[name] for name in schema.sensitive if name in original.columns):
+        yield _asking(
+            "spelling",
+            f"{counted(pairs, 'pair')} of values of `{name}` {'is' if pairs == 1 else 'are'} nearly spelled alike (a "
+            "letter, a plural, the order of words) and counted as different values.",
+            f"Write the same value alike, or say {in_column(name, spellings='distinct')} if they are different; "
+            f"{either(python='`uc.inspect(data).spellings` lists them', command=LISTED)}.",
+            INFERENCE,
+        )
     for name, same in run.source.get("by_chance", {}).items():
         yield _asking(
             "names",
@@ -91,7 +101,9 @@ def _whose_rows(run: Run, original: Table) -> Iterator[Reason]:
         column = found.keys[0].column if found.keys else None
         others = [name for name in repeated if name != column]
         also = f" {listed(others)} {'repeats' if len(others) == 1 else 'repeat'} as well." if others else ""
-        name_it = f"Say {option(unit=column)}" if column else f"Name the column that tells them apart ({option(unit=...)})"
+        name_it = (
+            f"Say {option(unit=column)}" if column else f"Name the column that tells them apart ({option(unit=...)})"
+        )
         yield _asking(
             "unit",
             found.describe(describe_roles(run.schema, run.source.get("columns", ()))) + also,

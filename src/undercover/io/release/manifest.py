@@ -57,6 +57,7 @@ class _Column(_Entry):
     form: CellForm
     variable: str | None = None  # what it is called in the file, where that is not its name
     digits: int | None = Field(None, ge=0, le=300)  # after the point, where every number of a CSV file has as many
+    spellings: Literal["distinct"] | None = None  # the holder says that spellings of one value are several
     written: str | None = None  # how the cells of a CSV file are read that are written as their source spelled them
 
 
@@ -268,7 +269,7 @@ def _read_table(place: Path, entry: _Table, problems: list[str]) -> PublishedTab
         problems.append(f"Table `{entry.name}` has {data.num_rows:,} rows where {MANIFEST} says {entry.rows:,}.")
     kept = [column for column in entry.columns if column.name in data.column_names]
     columns = {column.name: as_published(data.column(column.name), column.form, large=large) for column in kept}
-    published = tuple(PublishedColumn(column.name, column.role, column.form) for column in kept)
+    published = tuple(PublishedColumn(column.name, column.role, column.form, column.spellings) for column in kept)
     return PublishedTable(entry.name, published, pa.table(columns))
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from undercover.errors import unknown
-from undercover.model.schema import Kind, Missing, OneRow
+from undercover.model.schema import Kind, Missing, OneRow, Spellings
 from undercover.version import VERSION
 
 SPEC_VERSION = 1
@@ -70,6 +70,7 @@ class ColumnPart(_Part):
     description: str | None = None
     unit: str | None = None
     names_nobody: bool = False
+    spellings: Spellings | None = None
 
 
 class NamedPart(BaseModel):
@@ -177,7 +178,7 @@ def told(error: ValidationError, parts: Mapping[tuple[str, ...], type[BaseModel]
 
 def _choices(finding: Any) -> list[str]:
     expected = str(finding["ctx"]["expected"])
-    known = [*get_args(Kind), *get_args(Missing), *get_args(OneRow), ".", ","]
+    known = [*get_args(Kind), *get_args(Missing), *get_args(OneRow), *get_args(Spellings), ".", ","]
     return [choice for choice in known if f"'{choice}'" in expected]
 
 

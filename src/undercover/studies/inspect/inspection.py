@@ -27,7 +27,15 @@ from undercover.model.kinds.settle import find
 from undercover.model.schema import ALL_OTHERS, EACH_ROW, Schema, check_schema
 from undercover.model.view import Part, View, Viewable, table
 from undercover.studies.inspect.columns import NULL_MARKERS, ColumnReport, Values, code, report_column, suggest_roles
-from undercover.studies.inspect.questions import QUESTION, Question, Repeated, everything, questions, unit_of
+from undercover.studies.inspect.questions import (
+    QUESTION,
+    Question,
+    Repeated,
+    SpellingReport,
+    everything,
+    questions,
+    unit_of,
+)
 from undercover.studies.inspect.roles import Suggestion
 from undercover.studies.inspect.uniqueness import Combination, Risk, class_sizes, risk, singling_out, size_histogram
 from undercover.studies.inspect.vocabulary import SuggestedRole
@@ -36,6 +44,7 @@ from undercover.waiting import Progress, no_progress, teller, telling, through
 from undercover.wording import in_column, in_data, option
 
 BEST_OF_EACH_SIZE = 10
+SPELLINGS_SHOWN = 30
 
 
 @dataclass(frozen=True)
@@ -57,6 +66,7 @@ class Inspection(Viewable):
     questions: tuple[Question, ...] = ()
     everything: tuple[tuple[str, Combination], ...] = ()
     unit: str | None = None  # the column that says whose row it is, declared or proposed
+    spellings: tuple[SpellingReport, ...] = ()  # of sensitive columns
     people: RepeatedPeople = RepeatedPeople()  # what speaks for several rows per person, where nobody said
 
     def named(self, role: SuggestedRole) -> tuple[str, ...]:
@@ -112,6 +122,7 @@ class Inspection(Viewable):
             },
             "repeated_identifiers": [asdict(one) for one in self.repeated],
             "unit": self.unit,
+            "spellings": [asdict(one) for one in self.spellings],
             "repeated_people": {"asks": self.people.asks, "text": self.people.describe({}), **self.people.to_dict()},
             "questions": [question.to_dict() for question in self.questions],
             "published": [{"what": what, **alone.to_dict()} for what, alone in self.everything],
@@ -139,6 +150,13 @@ class Inspection(Viewable):
                     ("column", "singles out alone", "more with the rest"), "plain count count", asked, title, detail=1
                 )
             )
+        spelled = [(one.column, "one value", ", ".join(map(repr, same))) for one in self.spellings for same in one.same]
+        spelled += [
+            (one.column, "perhaps one", ", ".join(map(repr, two))) for one in self.spellings for two in one.near
+        ]
+        if spelled:
+            title = "Sensitive values that seem to be spelled in several ways"
+            parts.append(table(("column", "", "spellings"), "plain plain plain", spelled[:SPELLINGS_SHOWN], title))
         return replace(self.risks(), parts=(*parts, *self.risks().parts))
 
     def risks(self) -> View:
@@ -280,8 +298,21 @@ def inspect_values(
         questions=questions(columns, coded, list(known.values()), schema),
         everything=everything(columns, coded),
         unit=unit,
+        spellings=tuple(_spellings(columns, coded, schema)),
         people=people,
     )
+
+
+def _spellings(
+    columns: Sequence[ColumnReport], coded: Mapping[str, Values], schema: Schema | None
+) -> Iterator[SpellingReport]:
+    """What is spelled in several ways in sensitive columns, unless somebody said what to do about it."""
+    said = set() if schema is None else {name for name, one in schema.columns.items() if one.spellings is not None}
+    for column in columns:
+        if column.role == "sensitive" and column.kind == "categorical" and column.name not in said:
+            found = SpellingReport.of(column.name, coded[column.name])
+            if found is not None:
+                yield found
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import pyarrow as pa
+
 from undercover.model.schema import ALL_OTHERS, Schema
+from undercover.model.spellings import find_near, list_spellings
 from undercover.studies.inspect.columns import ColumnReport, Values
 from undercover.studies.inspect.uniqueness import CodedColumn, Combination, class_sizes
 
@@ -51,6 +54,24 @@ class Repeated:
     values: int
     rows_sharing: int
     most_rows: int
+
+
+@dataclass(frozen=True)
+class SpellingReport:
+    """Values of a sensitive column that seem to be spelled in several ways; for the holder only."""
+
+    column: str
+    same: tuple[tuple[str, ...], ...]  # spellings of one value each: counted as one, and refused by publish
+    near: tuple[tuple[str, str], ...]  # values that may be the same: publish asks
+
+    @classmethod
+    def of(cls, name: str, column: Values) -> SpellingReport | None:
+        """What there is to say of a column; ``None`` where its values are no texts, or all spelled differently."""
+        if not pa.types.is_string(column.values.type) and not pa.types.is_large_string(column.values.type):
+            return None
+        texts = column.values.to_pylist()
+        same, near = tuple(list_spellings(texts)), tuple(find_near(texts))
+        return cls(name, same, near) if same or near else None
 
 
 def questions(
