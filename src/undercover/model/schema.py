@@ -312,8 +312,8 @@ class Schema(Shown):
     def unit_column(self) -> str | None:
         """The column that says whose row it is; ``None`` where each row is a person, said or not.
 
-        >>> Schema(quasi_identifiers="age", unit="row").unit_column, Schema(quasi_identifiers="age", unit="nr").unit_column
-        (None, 'nr')
+        >>> [Schema(quasi_identifiers="age", unit=unit).unit_column for unit in ("row", "nr")]
+        [None, 'nr']
         """
         return None if self.unit == EACH_ROW and EACH_ROW not in self.identifiers else self.unit
 

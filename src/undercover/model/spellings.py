@@ -56,10 +56,8 @@ _SEPARATORS = frozenset(".,;:'\"/\\`\u00b4\u00b7\u2026 ")
 _NUMBER = re.compile(r"([+-]?)(\d+)(?:([.,])(\d+))?")
 _WORD = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*")
 _LONG, _SHORTEST = 6, 5  # letters of the longer and of the shorter word of a pair that may be one word
-_ROMAN = {
-    word: str(number)
-    for number, word in enumerate("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split(), 1)
-}
+_ROMAN_NUMBERS = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx"
+_ROMAN = {word: str(number) for number, word in enumerate(_ROMAN_NUMBERS.split(), 1)}
 _CONTRARY = ({"macro", "micro"}, {"ante", "anti"}, {"pre", "pro"}, {"ab", "ad"}, {"de", "di"})
 _ONE_SCRIPT = str.maketrans({"I": "l", "1": "l", "|": "l", "0": "O"})
 

@@ -44,13 +44,14 @@ _RATIO, _ROWS_OF_TIME, _NAMED_VALUES = 2, 20, 100
 _FEWEST_LINES, _NEIGHBOURS_ALIKE, _COLUMNS_ALIKE = 100, 0.5, 0.6
 _SHOWN = 3
 
-_PEOPLE = frozenset(
+_PEOPLE_WORDS = (
     "id nr person patient subject child student respondent case pid seqn uid unit worker individual participant "
-    "proband teilnehmer schueler kind versicherte kunde mitarbeiter personen patienten".split()
+    "proband teilnehmer schueler kind versicherte kunde mitarbeiter personen patienten"
 )
-_TIMES = frozenset(
-    "year yr wave time visit period round month week day occasion t date jahr welle zeit besuch monat woche tag".split()
+_TIME_WORDS = (
+    "year yr wave time visit period round month week day occasion t date jahr welle zeit besuch monat woche tag"
 )
+_PEOPLE, _TIMES = frozenset(_PEOPLE_WORDS.split()), frozenset(_TIME_WORDS.split())
 
 Codes = NDArray[np.int64]
 
@@ -153,7 +154,9 @@ class RepeatedPeople:
         RepeatedPeople(keys=(), time=None, neighbours=None)
         """
         lists = ("static", "numbered_by", "agreeing")
-        keys = [{k: tuple(v) if k in lists else v for k, v in one.items()} for one in content["keys"]]
+        keys: list[dict[str, Any]] = [
+            {k: tuple(v) if k in lists else v for k, v in one.items()} for one in content["keys"]
+        ]
         time = content["time"]
         return cls(
             tuple(PeopleKey(**one) for one in keys),
@@ -249,8 +252,8 @@ def _keys(columns: Columns) -> Iterator[PeopleKey]:
     candidates = [found for name in columns.names if (found := _candidate(columns, name)) is not None]
     candidates.sort(key=lambda one: (not is_named_like_people(one.name), -one.values))
     coded: dict[str, Codes] = {}
-    found = [key for one in candidates[:MOST_KEYS] if (key := _judge(columns, one, coded)) is not None]
-    yield from sorted(found, key=lambda key: (not key.is_named, -len(key.static), -len(key.numbered_by)))
+    keys = [key for one in candidates[:MOST_KEYS] if (key := _judge(columns, one, coded)) is not None]
+    yield from sorted(keys, key=lambda key: (not key.is_named, -len(key.static), -len(key.numbered_by)))
 
 
 def _candidate(columns: Columns, name: str) -> _Candidate | None:
@@ -425,7 +428,7 @@ def _over_time(columns: Columns, time: str) -> PeopleOverTime | None:
 
 
 def _total(hashes: Iterable[NDArray[np.uint64]]) -> NDArray[np.uint64]:
-    return np.sum(list(hashes), axis=0, dtype=np.uint64)
+    return np.asarray(np.sum(list(hashes), axis=0, dtype=np.uint64))
 
 
 def _first_of_each(codes: Codes, most: int) -> Codes:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,9 @@ class Inspection(Viewable):
     everything: tuple[tuple[str, Combination], ...] = ()
     unit: str | None = None  # the column that says whose row it is, declared or proposed
     spellings: tuple[SpellingReport, ...] = ()  # of sensitive columns
-    people: RepeatedPeople = RepeatedPeople()  # what speaks for several rows per person, where nobody said
+    people: RepeatedPeople = field(
+        default_factory=RepeatedPeople
+    )  # what speaks for several rows per person, where nobody said
 
     def named(self, role: SuggestedRole) -> tuple[str, ...]:
         """The columns of one role."""
