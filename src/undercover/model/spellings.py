@@ -56,10 +56,13 @@ _SEPARATORS = frozenset(".,;:'\"/\\`\u00b4\u00b7\u2026 ")
 _NUMBER = re.compile(r"([+-]?)(\d+)(?:([.,])(\d+))?")
 _WORD = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*")
 _LONG, _SHORTEST = 6, 5  # letters of the longer and of the shorter word of a pair that may be one word
+_EXCHANGED = 8  # letters of words of which one letter is another one: Iceland and Ireland are two
 _ROMAN_NUMBERS = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx"
 _ROMAN = {word: str(number) for number, word in enumerate(_ROMAN_NUMBERS.split(), 1)}
+_DIRECTIONS = "to from into than vs versus before after von nach zu vor"
 _CONTRARY = ({"macro", "micro"}, {"ante", "anti"}, {"pre", "pro"}, {"ab", "ad"}, {"de", "di"})
-_ONE_SCRIPT = str.maketrans({"I": "l", "1": "l", "|": "l", "0": "O"})
+_DIRECTED = frozenset(_DIRECTIONS.split())
+_INSIDE = re.compile(r"(?<=[^\W\d_])[01](?=[^\W\d_])")  # a digit inside a word
 
 
 def as_read(text: str) -> str:
@@ -87,13 +90,14 @@ def number_values(texts: Sequence[str], *, distinct: bool = False) -> NDArray[np
     >>> number_values(["Aa", "aa", "aa "], distinct=True).tolist()
     [0, 1, 1]
     """
-    group = np.arange(len(texts))
+    group = list(range(len(texts)))
     first: dict[str, int] = {}
     for place, text in enumerate(texts):
         for key in (as_read(text),) if distinct else _keys(text):
-            other = _root(group, first.setdefault(key, place))
-            mine = _root(group, place)
-            group[max(mine, other)] = min(mine, other)
+            other = first.setdefault(key, place)
+            if other != place:
+                mine, other = _root(group, place), _root(group, other)
+                group[max(mine, other)] = min(mine, other)
     roots = [_root(group, place) for place in range(len(texts))]
     number: dict[int, int] = {}
     return np.array([number.setdefault(root, len(number)) for root in roots], dtype=np.int64)
@@ -147,6 +151,8 @@ def _keys(text: str) -> Iterator[str]:
 
 def _fold(read: str) -> str:
     """A text without case, without blanks and punctuation that say nothing, numbers in one format."""
+    if read.isascii() and read.isalnum():
+        return read.lower()
     folded = unicodedata.normalize("NFKC", read.casefold())
     number = _NUMBER.fullmatch(folded)
     if number is not None:
@@ -188,17 +194,17 @@ def _plain_number(text: str, number: re.Match[str]) -> str:
     return f"{'-' if sign == '-' else ''}{whole}{'.' if fraction else ''}{fraction}"
 
 
-def _root(group: NDArray[np.int64], place: int) -> int:
+def _root(group: list[int], place: int) -> int:
     while group[place] != place:
         group[place] = group[group[place]]
-        place = int(group[place])
+        place = group[place]
     return place
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """Words and numbers; Roman numbers beside other words are numbers."""
-    folded = unicodedata.normalize("NFKC", as_read(text).casefold())
-    words = _WORD.findall(folded)
+    """Words without accents, and numbers; Roman numbers beside other words are numbers."""
+    apart = unicodedata.normalize("NFKD", as_read(text).casefold())
+    words = _WORD.findall("".join(character for character in apart if not unicodedata.combining(character)))
     return tuple(_ROMAN.get(word, word) for word in words) if len(words) > 1 else tuple(words)
 
 
@@ -206,20 +212,32 @@ def _near_keys(text: str, words: tuple[str, ...]) -> Iterator[object]:
     """Keys of which near texts share one."""
     if not any(word[0].isalpha() for word in words):
         return
-    yield "looks", as_read(text).translate(_ONE_SCRIPT).replace("rn", "m").replace("vv", "w").casefold()
-    yield "words", _sorted_words(words)
+    signs = _signs(text)
+    inside = _INSIDE.sub(lambda digit: "lO"["10".index(digit[0])], as_read(text))
+    yield "looks", inside.replace("I", "l").replace("|", "l").replace("rn", "m").replace("vv", "w")
+    yield "words", signs, _any_order(words)
     for place, word in enumerate(words):
         if word[0].isalpha() and len(word) >= _SHORTEST:
             others = (*words[:place], "", *words[place + 1 :])
-            yield "word", others, word
+            yield "word", signs, others, word
             for at in range(1, len(word)):
-                yield "word", others, word[:at] + word[at + 1 :]
+                yield "word", signs, others, word[:at] + word[at + 1 :]
 
 
-def _sorted_words(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Words in the singular and in any order; numbers in theirs."""
+def _signs(text: str) -> str:
+    """What means something beside words and numbers: A+, <50."""
+    folded = _fold(as_read(text))
+    signs = sorted(character for character in folded if not character.isalnum() and not _is_separator(character))
+    return "".join([*signs, folded[-1:]] if folded.endswith("-") else signs)
+
+
+def _any_order(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Words in the singular and in any order, unless one says which comes first; numbers in theirs."""
     numbers = tuple(word for word in words if not word[0].isalpha())
-    return tuple(sorted(_singular(word) for word in words if word[0].isalpha())), numbers
+    singular = [_singular(word) for word in words if word[0].isalpha()]
+    if len(singular) < 2 or _DIRECTED & set(singular):
+        return tuple(map(_singular, words)), numbers
+    return tuple(sorted(singular)), numbers
 
 
 def _singular(word: str) -> str:
@@ -230,15 +248,19 @@ def _singular(word: str) -> str:
 
 def _is_near(texts: Sequence[str], words: Sequence[tuple[str, ...]], one: int, other: int) -> bool:
     first, second = words[one], words[other]
-    if _sorted_words(first) == _sorted_words(second):
+    looks = {next(iter(_near_keys(texts[place], words[place]))) for place in (one, other)}
+    if len(looks) == 1:
+        return True
+    if _signs(texts[one]) != _signs(texts[other]):
+        return False
+    if _any_order(first) == _any_order(second):
         return True
     different = [pair for pair in zip(first, second, strict=False) if pair[0] != pair[1]]
     if len(first) == len(second) and len(different) == 1:
         short, long = sorted(different[0], key=len)
         if len(short) >= _SHORTEST and len(long) >= _LONG and short[0].isalpha() and long[0].isalpha():
             return short[0] == long[0] and _differ_by_one(short, long) and not _are_contrary(short, long)
-    looks = {next(iter(_near_keys(texts[place], words[place])), place) for place in (one, other)}
-    return len(looks) == 1
+    return False
 
 
 def _differ_by_one(short: str, long: str) -> bool:
@@ -246,8 +268,8 @@ def _differ_by_one(short: str, long: str) -> bool:
     begin = next((at for at, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     if len(short) != len(long):
         return len(long) - len(short) == 1 and short[begin:] == long[begin + 1 :]
-    exchanged = short[begin : begin + 2] == long[begin : begin + 2][::-1] and short[begin + 2 :] == long[begin + 2 :]
-    return short[begin + 1 :] == long[begin + 1 :] or exchanged
+    swapped = short[begin : begin + 2] == long[begin : begin + 2][::-1] and short[begin + 2 :] == long[begin + 2 :]
+    return swapped or (len(short) >= _EXCHANGED and short[begin + 1 :] == long[begin + 1 :])
 
 
 def _are_contrary(one: str, other: str) -> bool:
