@@ -264,6 +264,11 @@ class Schema(Shown):
             if self.column(name).bins is not None
         ]
         problems += [
+            f"Column `{name}` is {taken[0]}, and `spellings` belongs to sensitive columns. Leave it out."
+            for name, taken in roles.items()
+            if self.column(name).spellings is not None and name not in self.sensitive
+        ]
+        problems += [
             f"Column `{name}` is {taken[0]}, and a distance belongs to quasi-identifiers. Leave `distance` out."
             for name, taken in roles.items()
             if self.column(name).distance is not None and name not in self.quasi_identifiers
