@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -168,3 +169,13 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     said = command("--unit", "row", "--out", "said")
     assert said.returncode == 0, said.stderr
     assert "same people again" not in said.stdout + said.stderr
+
+
+def test_where_nobody_looked_the_verdict_does_not_claim_it() -> None:
+    run = published(panel(), drop="*")
+    unseen = replace(run, source={**run.source, "people": {"searched": False}})
+    (reason,) = [reason for reason in unseen.verdict.reasons if reason.kind == "unit"]
+    assert (reason.weight, reason.text) == (
+        "note",
+        "Nobody looked whether people have several rows: the table lies in Spark.",
+    )
