@@ -197,10 +197,12 @@ def find_repeated_people(columns: Columns) -> RepeatedPeople:
     >>> [key.column for key in find_repeated_people(ArrowColumns(people)).keys]
     ['nr']
     """
-    keys = tuple(_keys(columns))
+    candidates, times = _survey(columns)
+    keys = tuple(_keys(columns, candidates))
     if keys:
         return RepeatedPeople(keys)
-    time = max(_times(columns), key=lambda found: found.ratio, default=None)
+    over_time = (_over_time(columns, name) for name in times[:_MOST_TIMES])
+    time = max((found for found in over_time if found is not None), key=lambda found: found.ratio, default=None)
     if time is not None:
         return RepeatedPeople(time=time)
     return RepeatedPeople(neighbours=_neighbours_alike(columns))
@@ -247,20 +249,30 @@ class _Candidate:
     rows: Codes | None  # None: all of them
 
 
-def _keys(columns: Columns) -> Iterator[PeopleKey]:
+def _survey(columns: Columns) -> tuple[list[_Candidate], list[str]]:
+    """Columns that may be a key of people, and those that may be the time of a row; every column is coded once."""
+    candidates, times = [], []
+    for name in columns.names:
+        column = columns.coded(name)
+        counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.values))
+        if _may_be_time(name, column.values, counts[counts > 0]):
+            times.append(name)
+        found = _candidate(name, column, counts)
+        if found is not None:
+            candidates.append(found)
+    return sorted(candidates, key=lambda one: (not is_named_like_people(one.name), -one.values)), times
+
+
+def _keys(columns: Columns, candidates: Sequence[_Candidate]) -> Iterator[PeopleKey]:
     """The keys of people, the most telling first."""
-    candidates = [found for name in columns.names if (found := _candidate(columns, name)) is not None]
-    candidates.sort(key=lambda one: (not is_named_like_people(one.name), -one.values))
     coded: dict[str, Codes] = {}
     keys = [key for one in candidates[:MOST_KEYS] if (key := _judge(columns, one, coded)) is not None]
     yield from sorted(keys, key=lambda key: (not key.is_named, -len(key.static), -len(key.numbered_by)))
 
 
-def _candidate(columns: Columns, name: str) -> _Candidate | None:
-    column = columns.coded(name)
+def _candidate(name: str, column: CodedValues, counts: Codes) -> _Candidate | None:
     if _is_measured(column.values):
         return None
-    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.values))
     used = np.flatnonzero(counts)
     each = counts[used]
     if len(used) < _FEWEST_VALUES:
@@ -361,22 +373,10 @@ def _is_measured(values: pa.Array) -> bool:
     return bool((numbers != np.floor(numbers)).any())
 
 
-def _times(columns: Columns) -> Iterator[PeopleOverTime]:
-    """Columns of time whose different values have rows that agree too often to be of different people."""
-    times = [name for name in columns.names if _may_be_time(columns, name)]
-    for name in times[:_MOST_TIMES]:
-        found = _over_time(columns, name)
-        if found is not None:
-            yield found
-
-
-def _may_be_time(columns: Columns, name: str) -> bool:
-    column = columns.coded(name)
-    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.values))
-    counts = counts[counts > 0]
+def _may_be_time(name: str, values: pa.Array, counts: Codes) -> bool:
     if not 2 <= len(counts) <= 40 or counts.min() < _ROWS_OF_TIME:
         return False
-    return bool(_TIMES & set(_words(name))) or _are_years(column.values)
+    return bool(_TIMES & set(_words(name))) or _are_years(values)
 
 
 def _are_years(values: pa.Array) -> bool:
