@@ -183,8 +183,7 @@ def publish(
     check_said(schema, given.data)
     at_hand: dict[str, Any] = {"engine": place, "store": store}
     table = at("encode", encoded, given.data, schema, Randomness(drawn), told="encoding", **at_hand)
-    by_chance = check_input(table, given)
-    people = at("people", look_for_people, given.data, table.schema, told="looking for people with several rows")
+    looked = {"by_chance": check_input(table, given), "people": look_for_people(given.data, table.schema)}
     check_policy(limits, table, asked=policy is not None)
     before = Before() if book is None else at("ledger", book.before, given.data, tell, told="looking into the ledger")
     method, despite = composed(method, before, schema, despite_earlier)
@@ -197,8 +196,7 @@ def publish(
     source = {**given.source, "columns": given.data.column_names, **run.source}
     source["options"] = asdict(options or ReadOptions())
     source["digest"] = digest
-    source |= {"by_chance": by_chance} if by_chance else {}
-    source |= {"people": people} if people is not None else {}
+    source |= {name: found for name, found in looked.items() if found}
     if drawn is not None:
         source["one_row"] = drawn  # private, like a seed: with it the same rows are kept again
     if run.schema is not table.schema:

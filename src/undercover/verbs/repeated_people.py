@@ -83,21 +83,21 @@ class Columns(Protocol):
 class ArrowColumns:
     """The columns of a table of Arrow, plain or as dictionaries."""
 
-    data: pa.Table
+    table: pa.Table
 
     @property
     def names(self) -> list[str]:
         """The columns that have single values."""
-        return [field.name for field in self.data.schema if not pa.types.is_nested(field.type)]
+        return [field.name for field in self.table.schema if not pa.types.is_nested(field.type)]
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return int(self.data.num_rows)
+        return int(self.table.num_rows)
 
     def coded(self, name: str, rows: Codes | None = None) -> CodedValues:
         """One column, of all rows or of some."""
-        column = self.data.column(name)
+        column = self.table.column(name)
         found = plain(column if rows is None else column.take(pa.array(rows)))
         places = np.append(np.arange(len(found.values)), -1)
         return CodedValues(found.codes(places, np.empty(len(found), np.int64)), found.values)
