@@ -23,11 +23,11 @@ _DESK = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
 
 def _account() -> str:
-    """Whose account this is; where the system knows no name, its number."""
+    """Whose account this is, where the system knows a name for it."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # such as in a container
-        return f"account {os.getuid()}"
+        return OWN
 
 
 def home() -> Path:
