@@ -20,6 +20,7 @@ from undercover.model.form import Form, Generalized
 from undercover.model.formats.writing import Writing, as_written
 from undercover.model.frames.cells import CellsAs, opened
 from undercover.model.frames.types import Given, as_given
+from undercover.model.interval_ends import Ends
 from undercover.model.schema import Role
 from undercover.model.view import Shown
 
@@ -40,6 +41,7 @@ REPRODUCIBLE = "Reproducible: not for publication. Whoever knows the seed can un
 class PublishedColumn:
     """Name, role and form of one published column; ``bucket`` and ``count`` columns have the role ``structure``.
 
+    ``ends`` says whether the ends of intervals are values that occur or were rounded outwards.
     ``spellings`` is ``distinct`` where the holder says that values which differ in case or punctuation only are
     different values.
     """
@@ -47,6 +49,7 @@ class PublishedColumn:
     name: str
     role: Role | str
     form: CellForm
+    ends: Ends = "exact"
     spellings: str | None = None
 
 

@@ -83,6 +83,7 @@ def write_table(
 def _columns(table: PublishedTable) -> list[dict[str, Any]]:
     return [
         {"name": one.name, "role": one.role, "form": one.form}
+        | ({} if one.ends == "exact" else {"ends": one.ends})
         | ({} if one.spellings is None else {"spellings": one.spellings})
         for one in table.columns
     ]
