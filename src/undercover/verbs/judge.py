@@ -43,10 +43,10 @@ def check_policy(policy: Policy, table: Table, *, asked: bool) -> None:
             continue
         labels = [label or MISSING for label in table[name].domain.labels]
         possible = dict.fromkeys((*labels, *(table.schema.column(name).domain or ())))
-        if table[name].domain.has_missing:
-            possible[""] = None
         problems += [
-            unknown(f"Harmful value of `{name}`:", value, possible) for value in values if value not in possible
+            unknown(f"Harmful value of `{name}`:", value, possible)
+            for value in values
+            if value not in possible and not (value == "" and table[name].domain.has_missing)
         ]
     if problems:
         raise ParameterError(problems)
