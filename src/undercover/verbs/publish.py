@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,7 @@ import pyarrow as pa
 from undercover import plugins
 from undercover.engines.divided import anonymized
 from undercover.engines.local import LocalEngine
-from undercover.errors import DataError, InternalError, ParameterError, UnreachableError, listed
+from undercover.errors import DataError, InternalError, ParameterError, UnreachableError, listed, unknown
 from undercover.forms import read as read_release
 from undercover.guarantees.checking import Checkable
 from undercover.guarantees.requirements import guarantee_from_mapping
@@ -37,6 +37,7 @@ from undercover.model.protocols import (
     Engine,
     Method,
     Progress,
+    basis_of,
     corruption_robust,
     fits,
     no_progress,
@@ -44,7 +45,7 @@ from undercover.model.protocols import (
     private_parameters,
     public_parameters,
 )
-from undercover.model.release import NOT_SAFE, REPRODUCIBLE, Release
+from undercover.model.release import NOT_SAFE, REPRODUCIBLE, Basis, Choice, Release
 from undercover.model.run import UNITS, Draft, Run
 from undercover.model.schema import ALL_OTHERS, Schema, check_schema
 from undercover.model.table import Table
@@ -101,6 +102,7 @@ def publish(
     ledger: Ledger | str | os.PathLike[str] | None = None,
     despite_earlier: bool = False,
     policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    choice: Basis | None = None,
     memory: int | str | None = None,
     progress: Progress | bool = False,
 ) -> Run:
@@ -131,6 +133,11 @@ def publish(
     policy
         What may happen to people: ``"standard"`` (the default), ``"open"``, ``"research"``, ``"none"``, a
         :class:`undercover.Policy`, its limits as a mapping, or a file with them. ``run.verdict`` judges by it.
+    choice
+        What the choice of method and parameters rests on: ``"declared"`` (fixed before the data were read),
+        ``"public"`` (what others may know, counts of sensitive values) or ``"looked"``: that is not algorithm-safe,
+        and the release says so. By default what the method knows of itself: one that :func:`undercover.recommend`
+        found was chosen by looking.
     memory
         Bytes that may be used, or a size such as ``"8GB"``; by default most of what is free. From a million rows on a
         table is held as codes, which go to temporary files where they would take more than a quarter of it.
@@ -157,6 +164,9 @@ def publish(
     check_schema(schema)
     if isinstance(method, type) or not hasattr(method, "anonymize"):
         raise ParameterError(f"A method is an object that has its parameters. Got {method!r} instead.")
+    chosen = Choice(choice or basis_of(method))
+    if chosen.basis not in get_args(Basis):
+        raise ParameterError(unknown("Basis of a choice", str(choice), get_args(Basis)))
     requirements = [r if not isinstance(r, Mapping) else guarantee_from_mapping(r) for r in require]
     limits = policy_of(policy)
     book = None if ledger is None else ledger_of(ledger)
@@ -168,7 +178,7 @@ def publish(
     if reads_itself(place, data):
         said: dict[str, Any] = {"policy": limits, "asked": policy is not None, "ledger": ledger is not None}
         said |= {"require": requirements, "seed": seed, "options": options}
-        return publish_far(data, schema, method, engine=place, at=at, **said)
+        return publish_far(data, schema, method, engine=place, at=at, **said).chosen(chosen)
     store = Store(memory_of(memory))
     given = at("read", read, data, options=options, store=store, progress=tell, told="reading")
     if given is data:  # it was read before
@@ -204,6 +214,7 @@ def publish(
     release = run.release.changed(frame=given.frame, types=published_types(given.types, tables), writing=writing)
     warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run, notes), *despite)
     run = replace(run, release=release, source=source, warnings=warnings, policy=limits, identifying=identifying)
+    run = run.chosen(chosen)
     if book is None:
         return run
     run = counted(run, before, despite=despite_earlier, progress=tell)

@@ -20,7 +20,7 @@ from undercover.studies.inspect.columns import ColumnReport
 from undercover.studies.inspect.inspection import Inspection
 from undercover.studies.inspect.questions import QUESTION
 from undercover.studies.inspect.vocabulary import COUNT_WORDS, words_of
-from undercover.studies.recommend.recommend import recommend
+from undercover.studies.recommend.recommend import FRESH, recommend
 from undercover.whole import check_file, is_spec, write_whole
 
 K = 5
@@ -176,7 +176,9 @@ def _recommended(inspection: Inspection, spec: str, data: Any) -> list[str]:
     reasons = [f"You decide: {reason.text}" for reason in found.verdict.weighing("ask")]
     lines = [line for text in (found.why(), *sure, *found.cannot, *reasons) for line in _wrapped(text)]
     settings = [f"{name} = {written(plain(value))}" for name, value in found.candidate.parameters.items()]
-    return ["[method]", *lines, f"name = {quoted(found.candidate.method)}", *settings]
+    basis = found.runs[0].release.choice.basis
+    looked = ["", "[choice]", *_wrapped(FRESH), f"basis = {quoted(basis)}"]
+    return ["[method]", *lines, f"name = {quoted(found.candidate.method)}", *settings, *looked]
 
 
 def _wrapped(text: str) -> list[str]:
