@@ -134,10 +134,8 @@ def publish(
         What may happen to people: ``"standard"`` (the default), ``"open"``, ``"research"``, ``"none"``, a
         :class:`undercover.Policy`, its limits as a mapping, or a file with them. ``run.verdict`` judges by it.
     choice
-        What the choice of method and parameters rests on: ``"declared"`` (fixed before the data were read),
-        ``"public"`` (what others may know, counts of sensitive values) or ``"looked"``: that is not algorithm-safe,
-        and the release says so. By default what the method knows of itself: one that :func:`undercover.recommend`
-        found was chosen by looking.
+        What the choice of the method rests on: ``"declared"``, ``"public"`` or ``"looked"``, which is not
+        algorithm-safe (:class:`undercover.model.release.Choice`). By default what the method knows of itself.
     memory
         Bytes that may be used, or a size such as ``"8GB"``; by default most of what is free. From a million rows on a
         table is held as codes, which go to temporary files where they would take more than a quarter of it.
@@ -164,9 +162,7 @@ def publish(
     check_schema(schema)
     if isinstance(method, type) or not hasattr(method, "anonymize"):
         raise ParameterError(f"A method is an object that has its parameters. Got {method!r} instead.")
-    chosen = Choice(choice or basis_of(method))
-    if chosen.basis not in get_args(Basis):
-        raise ParameterError(unknown("Basis of a choice", str(choice), get_args(Basis)))
+    chosen = _choice(choice, method)
     requirements = [r if not isinstance(r, Mapping) else guarantee_from_mapping(r) for r in require]
     limits = policy_of(policy)
     book = None if ledger is None else ledger_of(ledger)
@@ -219,6 +215,13 @@ def publish(
         return run
     run = counted(run, before, despite=despite_earlier, progress=tell)
     return pending(run, given.data, book, schema, before)
+
+
+def _choice(basis: Basis | None, method: Method) -> Choice:
+    """The choice as somebody says, or as the method knows: one that was recommended was chosen by looking."""
+    if basis is not None and basis not in get_args(Basis):
+        raise ParameterError(unknown("Basis of a choice", str(basis), get_args(Basis)))
+    return Choice(basis or basis_of(method))
 
 
 def publish_table(
