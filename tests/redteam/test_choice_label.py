@@ -7,10 +7,10 @@ release again until it passed, publishes one that is not algorithm-safe.
 """
 
 import json
-import subprocess
+import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import permutations
 from pathlib import Path
@@ -20,6 +20,7 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
+from undercover.cli.main import main
 from undercover.errors import DataError, ParameterError, UnreachableError
 from undercover.io.spec.load import load_spec
 from undercover.model.release import LOOKED, NOT_SAFE
@@ -70,12 +71,24 @@ PEOPLE = uc.datasets.census(600, seed=3)
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income", drop="*")
 
 
-def undercover(*arguments: object) -> Any:
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def undercover(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Command]:
     """What a command says as JSON."""
-    command = [sys.executable, "-m", "undercover", *map(str, arguments), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    handler = signal.getsignal(signal.SIGTERM)
+
+    def run(*arguments: object) -> Any:
+        monkeypatch.setattr(sys, "argv", ["undercover", *map(str, arguments), "--json"])
+        with pytest.raises(SystemExit) as left:
+            main()
+        printed = capsys.readouterr()
+        assert left.value.code == 0, printed.err
+        return json.loads(printed.out)
+
+    yield run
+    signal.signal(signal.SIGTERM, handler)
 
 
 @pytest.fixture(scope="module")
@@ -124,9 +137,7 @@ def test_open_refuses_what_was_chosen_by_looking(found: Recommendation) -> None:
         uc.recommend(PEOPLE, SCHEMA, policy="open", methods=["cross-bucket"])
 
 
-def test_a_spec_that_was_recommended_says_so_and_its_release_too(
-    tmp_path: Path,
-) -> None:
+def test_a_spec_that_was_recommended_says_so_and_its_release_too(undercover: Command, tmp_path: Path) -> None:
     data, spec = tmp_path / "people.csv", tmp_path / "spec.toml"
     ages = [20 + i % 7 for i in range(240)]
     ill = ["flu", "cold", "gout", "rash"] * 60

@@ -54,7 +54,7 @@ def test_what_is_recommended_may_be_published(census, found):
     # All there is to decide is that it was chosen by looking.
     assert [(reason.kind, reason.weight) for reason in found.verdict.reasons] == [("choice", "ask")]
     assert found.confirmed
-    assert uc.publish(*census, found.best).verdict.title == "Ready"
+    assert uc.publish(*census, found.best).verdict.to_dict() == found.verdict.to_dict()
     assert all(run.verdict.status != "do not publish" for run in found.runs)
 
 
@@ -274,7 +274,7 @@ def test_the_view_says_why_and_what_it_costs(found):
     assert said[0].startswith(f"{found.candidate.title} is Decide under `standard` on all 600 rows")
     assert any(text.startswith("Next best: ") for text in said)
     assert "fresh draw" in said[-1]
-    assert found.view().verdict == "good"
+    assert found.view().verdict == "care"
     assert "Recommended" in found._repr_html_()
 
 

@@ -134,8 +134,7 @@ def publish(
         What may happen to people: ``"standard"`` (the default), ``"open"``, ``"research"``, ``"none"``, a
         :class:`undercover.Policy`, its limits as a mapping, or a file with them. ``run.verdict`` judges by it.
     choice
-        What the choice of the method rests on: ``"declared"``, ``"public"`` or ``"looked"``, which is not
-        algorithm-safe (:class:`undercover.model.release.Choice`). By default what the method knows of itself.
+        What the choice of the method rests on, ``"declared"``, ``"public"`` or ``"looked"``; by default what it knows.
     memory
         Bytes that may be used, or a size such as ``"8GB"``; by default most of what is free. From a million rows on a
         table is held as codes, which go to temporary files where they would take more than a quarter of it.
@@ -160,8 +159,6 @@ def publish(
     True
     """
     check_schema(schema)
-    if isinstance(method, type) or not hasattr(method, "anonymize"):
-        raise ParameterError(f"A method is an object that has its parameters. Got {method!r} instead.")
     chosen = _choice(choice, method)
     requirements = [r if not isinstance(r, Mapping) else guarantee_from_mapping(r) for r in require]
     limits = policy_of(policy)
@@ -197,14 +194,11 @@ def publish(
     if book is None and (given.once or given is not data):
         given.let_go()
     run = publish_table(table, method, require=requirements, engine=place, randomness=randomness, at=at)
-    source = {**given.source, "columns": given.data.column_names, **run.source}
+    source = {**given.source, "columns": given.data.column_names, **run.source, "digest": digest}
     source["options"] = asdict(options or ReadOptions())
-    source["digest"] = digest
     source |= {"by_chance": by_chance} if by_chance else {}
-    if drawn is not None:
-        source["one_row"] = drawn  # private, like a seed: with it the same rows are kept again
-    if run.schema is not table.schema:
-        source["asked"] = schema_to_mapping(schema)
+    source |= {} if drawn is None else {"one_row": drawn}  # private, like a seed: it keeps the same rows again
+    source |= {} if run.schema is table.schema else {"asked": schema_to_mapping(schema)}
     tables, notes = run.release.tables, {**given.notes, **notes_of(written)}
     writing = published_writing({**given.writing, **written}, tables)
     release = run.release.changed(frame=given.frame, types=published_types(given.types, tables), writing=writing)
@@ -219,6 +213,8 @@ def publish(
 
 def _choice(basis: Basis | None, method: Method) -> Choice:
     """The choice as somebody says, or as the method knows: one that was recommended was chosen by looking."""
+    if isinstance(method, type) or not hasattr(method, "anonymize"):
+        raise ParameterError(f"A method is an object that has its parameters. Got {method!r} instead.")
     if basis is not None and basis not in get_args(Basis):
         raise ParameterError(unknown("Basis of a choice", str(basis), get_args(Basis)))
     return Choice(basis or basis_of(method))
