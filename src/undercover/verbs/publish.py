@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,7 @@ import pyarrow as pa
 from undercover import plugins
 from undercover.engines.divided import anonymized
 from undercover.engines.local import LocalEngine
-from undercover.errors import InternalError, ParameterError, UnreachableError, listed
+from undercover.errors import InternalError, ParameterError, UnreachableError, listed, unknown
 from undercover.forms import read as read_release
 from undercover.guarantees.checking import Checkable
 from undercover.guarantees.requirements import guarantee_from_mapping
@@ -38,6 +38,7 @@ from undercover.model.protocols import (
     Engine,
     Method,
     Progress,
+    basis_of,
     corruption_robust,
     fits,
     no_progress,
@@ -45,7 +46,7 @@ from undercover.model.protocols import (
     private_parameters,
     public_parameters,
 )
-from undercover.model.release import NOT_SAFE, REPRODUCIBLE, PublishedTable, Release
+from undercover.model.release import NOT_SAFE, REPRODUCIBLE, Basis, Choice, PublishedTable, Release
 from undercover.model.run import UNITS, Draft, Run
 from undercover.model.schema import ALL_OTHERS, Schema, check_schema
 from undercover.model.table import Table
@@ -103,6 +104,7 @@ def publish(
     ledger: Ledger | str | os.PathLike[str] | None = None,
     despite_earlier: bool = False,
     policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    choice: Basis | None = None,
     memory: int | str | None = None,
     progress: Progress | bool = False,
 ) -> Run:
@@ -133,6 +135,8 @@ def publish(
     policy
         What may happen to people: ``"standard"`` (the default), ``"open"``, ``"research"``, ``"none"``, a
         :class:`undercover.Policy`, its limits as a mapping, or a file with them. ``run.verdict`` judges by it.
+    choice
+        What the choice of the method rests on, ``"declared"``, ``"public"`` or ``"looked"``; by default what it knows.
     memory
         Bytes that may be used, or a size such as ``"8GB"``; by default most of what is free. From a million rows on a
         table is held as codes, which go to temporary files where they would take more than a quarter of it.
@@ -157,8 +161,7 @@ def publish(
     True
     """
     check_schema(schema)
-    if isinstance(method, type) or not hasattr(method, "anonymize"):
-        raise ParameterError(f"A method is an object that has its parameters. Got {method!r} instead.")
+    chosen = _choice(choice, method)
     requirements = [r if not isinstance(r, Mapping) else guarantee_from_mapping(r) for r in require]
     limits = policy_of(policy)
     book = None if ledger is None else ledger_of(ledger)
@@ -170,7 +173,7 @@ def publish(
     if reads_itself(place, data):
         said: dict[str, Any] = {"policy": limits, "asked": policy is not None, "ledger": ledger is not None}
         said |= {"require": requirements, "seed": seed, "options": options}
-        return publish_far(data, schema, method, engine=place, at=at, **said)
+        return publish_far(data, schema, method, engine=place, at=at, **said).chosen(chosen)
     store = Store(memory_of(memory))
     given = at("read", read, data, options=options, store=store, progress=tell, told="reading")
     if given is data:  # it was read before
@@ -193,23 +196,30 @@ def publish(
     if book is None and (given.once or given is not data):
         given.let_go()
     run = publish_table(table, method, require=requirements, engine=place, randomness=randomness, at=at)
-    source = {**given.source, "columns": given.data.column_names, **run.source}
+    source = {**given.source, "columns": given.data.column_names, **run.source, "digest": digest}
     source["options"] = asdict(options or ReadOptions())
-    source["digest"] = digest
     source |= {name: found for name, found in looked.items() if found}
-    if drawn is not None:
-        source["one_row"] = drawn  # private, like a seed: with it the same rows are kept again
-    if run.schema is not table.schema:
-        source["asked"] = schema_to_mapping(schema)
+    source |= {} if drawn is None else {"one_row": drawn}  # private, like a seed: it keeps the same rows again
+    source |= {} if run.schema is table.schema else {"asked": schema_to_mapping(schema)}
     tables, notes = run.release.tables, {**given.notes, **notes_of(written)}
     writing = published_writing({**given.writing, **written}, tables)
     release = run.release.changed(frame=given.frame, types=published_types(given.types, tables), writing=writing)
     warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run, notes), *despite)
     run = replace(run, release=release, source=source, warnings=warnings, policy=limits, identifying=identifying)
+    run = run.chosen(chosen)
     if book is None:
         return run
     run = counted(run, before, despite=despite_earlier, progress=tell)
     return pending(run, given.data, book, schema, before)
+
+
+def _choice(basis: Basis | None, method: Method) -> Choice:
+    """The choice as somebody says, or as the method knows: one that was recommended was chosen by looking."""
+    if isinstance(method, type) or not hasattr(method, "anonymize"):
+        raise ParameterError(f"A method is an object that has its parameters. Got {method!r} instead.")
+    if basis is not None and basis not in get_args(Basis):
+        raise ParameterError(unknown("Basis of a choice", str(basis), get_args(Basis)))
+    return Choice(basis or basis_of(method))
 
 
 def publish_table(

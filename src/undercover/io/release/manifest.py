@@ -43,7 +43,7 @@ from undercover.model.cells import CellForm
 from undercover.model.form import Form, form_entry, form_of_entry
 from undercover.model.formats import Files, Format
 from undercover.model.interval_ends import Ends
-from undercover.model.release import STATEMENTS, PublishedColumn, PublishedTable, Release
+from undercover.model.release import STATEMENTS, Basis, Choice, PublishedColumn, PublishedTable, Release
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -98,6 +98,11 @@ class _Method(_Entry):
     parameters: dict[str, Any]
 
 
+class _Choice(_Entry):
+    basis: Basis
+    refused: int | None = Field(None, ge=0, strict=True)
+
+
 class _Manifest(_Entry):
     undercover: str
     layout: int | None = Field(None, ge=1, strict=True)
@@ -105,6 +110,7 @@ class _Manifest(_Entry):
     guarantees: list[dict[str, Any]]
     algorithm_safe: bool
     corruption_robust: bool = False
+    choice: _Choice | None = None
     tables: list[_Table]
     suppressed_rows: int
     form: dict[str, Any] | None = None
@@ -152,6 +158,7 @@ def write_tables(
         "method": {"name": release.method, "parameters": without_seed(release.parameters)},
         "guarantees": [without_seed(finding) for finding in release.guarantees],
         **{name: getattr(release, name) for name in STATEMENTS},
+        "choice": release.choice.to_dict(),
         "form": form_entry(release.form),
         "tables": tables,
         "suppressed_rows": release.suppressed_rows,
@@ -202,6 +209,7 @@ def read_public(folder: str | os.PathLike[str]) -> Public:
         parameters=manifest.method.parameters,
         tables=tables,
         **{name: getattr(manifest, name) for name in STATEMENTS},
+        choice=Choice() if manifest.choice is None else Choice(**manifest.choice.model_dump()),
         suppressed_rows=manifest.suppressed_rows,
         guarantees=tuple(manifest.guarantees),
         warnings=tuple(manifest.warnings),
