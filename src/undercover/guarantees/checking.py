@@ -13,8 +13,9 @@ from undercover.errors import ParameterError, unknown
 from undercover.exact import plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import BLOCK, Distribution
+from undercover.model.beliefs import JointBeliefs
 from undercover.model.finding import Finding, Sense
-from undercover.model.protocols import Cover, Guarantee
+from undercover.model.protocols import Cover, Guarantee, fits
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.parameters import check
@@ -66,6 +67,22 @@ class Limited(Checkable, Protocol):
         """What it does not cover: with columns that are published unchanged, or next to tables of others."""
 
 
+@runtime_checkable
+class JointlyDecidable(Checkable, Protocol):
+    """A guarantee that decides whether it holds for people who are in several releases."""
+
+    def holds_jointly(self, beliefs: JointBeliefs) -> bool | None:
+        """Whether it holds for whoever has all of these releases; ``None`` where that is not decided.
+
+        ``False`` only on bounds: what is believed under an assumption is not decided.
+        """
+
+
+def holds_jointly(guarantee: Guarantee, beliefs: JointBeliefs) -> bool | None:
+    """Whether a guarantee holds across releases, by its own word; ``None`` of one that does not say."""
+    return guarantee.holds_jointly(beliefs) if fits(guarantee, JointlyDecidable) else None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Promise:
     """What most guarantees have in common: their fields are checked, and written in a spec as they are."""
@@ -83,6 +100,10 @@ class Promise:
     def covers(self) -> frozenset[Cover]:
         """What it is about."""
         return self.about
+
+    def holds_jointly(self, beliefs: JointBeliefs) -> bool | None:
+        """Not decided, unless a guarantee says otherwise."""
+        return None
 
 
 class Given(NamedTuple):

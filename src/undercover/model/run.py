@@ -90,6 +90,7 @@ class Run(Shown):
     made: str = field(default="", compare=False)  # when, in UTC; nothing where nobody noted it
     identifying: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)  # values of identifiers
     scan: Any = field(default=None, compare=False, repr=False)  # what was looked for in its files when it was saved
+    beside: tuple[Viewable, ...] = field(default=(), compare=False, repr=False)  # attacks on it with earlier releases
 
     @property
     def name(self) -> str | None:

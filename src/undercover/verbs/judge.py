@@ -21,10 +21,12 @@ from undercover.model.figures import baseline, counted, number, risk
 from undercover.model.policy import Policy
 from undercover.model.run import Run
 from undercover.model.table import EncodedColumn, Table
-from undercover.model.verdict import INFERENCE, LINKABILITY, SINGLING_OUT, Counted, Exposure, Reason, Verdict
+from undercover.model.verdict import INFERENCE, LINKABILITY, SINGLING_OUT, Counted, Exposure, Reason, Verdict, Weight
 from undercover.verbs.unknowns import algorithm, unknowns
 
 _ROUNDING = 1e-9
+EARLIER = "earlier releases"
+"""The kind of a reason about people who were published before."""
 _AS_THEY_ARE = (
     "The method publishes quasi-identifiers as they are: choose one that generalises or moves them. Who accepts that "
     "rows are found lifts `found` and `singled_out` in the policy."
@@ -64,9 +66,20 @@ def judge(run: Run) -> Verdict:
         return Verdict(policy, (_unjudged("original", what, ""),))
     if not policy.judges:
         return Verdict(policy, (Reason(kind="policy", weight="note", text="Nothing was judged: the policy is none."),))
-    judged = _Judged(policy, Case.of(run), tuple(each for found in run.attacks for each in found.exposures()))
+    attacks = (*run.attacks, *run.beside)
+    judged = _Judged(policy, Case.of(run), tuple(each for found in attacks for each in found.exposures()))
     limits = (*judged.found(), *judged.exposed(), *judged.singled_out(), *judged.membership(), *algorithm(run))
-    return Verdict(policy, (*limits, *unknowns(run, judged.case.original)))
+    return Verdict(policy, (*limits, *published_before(run), *unknowns(run, judged.case.original)))
+
+
+def published_before(run: Run) -> Iterator[Reason]:
+    """What does not hold, or is not decided, for people who are in earlier releases, too."""
+    earlier = run.diagnostics.get("earlier", {})
+    leave = "Leave out people who were published before, or publish the same table once."
+    weights: tuple[tuple[str, Weight], ...] = (("does_not_hold", "stop"), ("exceeded", "stop"), ("not_decided", "ask"))
+    for key, weight in weights:
+        for text in earlier.get(key, ()):
+            yield Reason(kind=EARLIER, weight=weight, text=text, regulator=LINKABILITY, change=leave)
 
 
 @dataclass(frozen=True)
