@@ -59,6 +59,7 @@ class Exposure:
     known_values: bool = False  # the attacker also knows the value of one other person
     population: bool = False  # he does not know that his victim is in the table
     of: int | None = None  # people a random sample stands for; None: nobody but those looked at
+    joint: str = ""  # with what else, where the attacker does not have this release alone
     found_at_most: float | None = None
     belief_at_most: Mapping[str, float] = field(default_factory=dict)
 

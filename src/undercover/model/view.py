@@ -206,6 +206,10 @@ class Viewable(Shown):
         """What an attack reaches on each person, for a policy to judge: :class:`~undercover.model.verdict.Exposure`."""
         return ()
 
+    def open_questions(self) -> Sequence[str]:
+        """What an attack could not work out, a sentence each: its holder has to decide."""
+        return ()
+
     def view(self) -> View:
         """What it shows; of an attack that has nothing else, its story."""
         found = self.to_dict()

@@ -18,7 +18,7 @@ from undercover.forms.classes import Classes
 from undercover.model.about import about_of
 from undercover.model.figures import counted, number, rows, span
 from undercover.model.run import Run
-from undercover.model.view import AFTER, FigureTable, Part, Picture, Said, View, listed, say, table
+from undercover.model.view import AFTER, FigureTable, Part, Picture, Said, Verdict, View, listed, say, table
 from undercover.pages.words import done_words
 
 _ATTACKERS = {
@@ -71,7 +71,12 @@ def riskiest_view(found: Sequence[Mapping[str, Any]]) -> View:
 def earlier_view(noted: Mapping[str, Any]) -> View:
     """Earlier releases of the same people, as the ledger names them, and what is learnt by having them as well."""
     before = [
-        (f"{entry['number']}, {entry['method']}", entry["made"][:10], entry["shared"], listed(entry["known_by"]))
+        (
+            f"{entry['number'] or 'recipe'}, {entry['method']}",
+            entry["made"][:10],
+            entry["shared"],
+            listed(entry["known_by"]),
+        )
         for entry in noted["releases"]
     ]
     parts: list[Part] = [
@@ -96,11 +101,18 @@ def earlier_view(noted: Mapping[str, Any]) -> View:
     else:
         parts.append("They were not attacked together: the promise counts them already, or they hold the same rows.")
     parts += [Said("Does not hold: {}", (problem,)) for problem in noted["does_not_hold"]]
-    wrong = bool(noted["does_not_hold"])
-    said = "published although not everything holds together" if wrong else "what is promised holds together"
-    return View(
-        "earlier", "Earlier releases of the same people", tuple(parts), "bad" if wrong else "good", said, private=True
-    )
+    # Runs that were saved by earlier versions have neither.
+    exceeded, undecided = noted.get("exceeded", ()), noted.get("not_decided", ())
+    parts += [Said("Exceeded by the attack: {}", (sentence,)) for sentence in exceeded]
+    parts += [Said("Not decided: {}", (sentence,)) for sentence in undecided]
+    colour: Verdict
+    if noted["does_not_hold"] or exceeded:
+        colour, said = "bad", "not everything that is promised holds together"
+    elif undecided:
+        colour, said = "care", "not decided whether everything that is promised holds together"
+    else:
+        colour, said = "good", "what is promised holds together"
+    return View("earlier", "Earlier releases of the same people", tuple(parts), colour, said, private=True)
 
 
 def _table(found: Mapping[str, Any], place: int) -> FigureTable:

@@ -69,7 +69,8 @@ def judge(run: Run) -> Verdict:
     attacks = (*run.attacks, *run.beside)
     judged = _Judged(policy, Case.of(run), tuple(each for found in attacks for each in found.exposures()))
     limits = (*judged.found(), *judged.exposed(), *judged.singled_out(), *judged.membership(), *algorithm(run))
-    return Verdict(policy, (*limits, *published_before(run), *unknowns(run, judged.case.original)))
+    asked = (Reason(kind="not judged", weight="ask", text=text) for each in attacks for text in each.open_questions())
+    return Verdict(policy, (*limits, *published_before(run), *asked, *unknowns(run, judged.case.original)))
 
 
 def published_before(run: Run) -> Iterator[Reason]:
@@ -176,15 +177,18 @@ class _Judged:
         """Whose true sensitive value is believed, and more than without the release."""
         if self.policy.belief is None:
             return
-        found = {name: self._exposed_by(name) for name in self.case.original.schema.sensitive}
+        names = self.case.original.schema.sensitive
+        ways = dict.fromkeys(["", *(each.joint for each in self.exposures)])  # with which other tables, if any
+        found = {(name, joint): self._exposed_by(name, joint) for name in names for joint in ways}
         anybody = Counted.together([hit for hit, _ in found.values()], self.people)
         limit = float(self.policy.exposed)
         stops = anybody.share > limit + _ROUNDING
-        if anybody.drawn_from and not stops and anybody.ends[1] > limit and not all(map(self._bounded, found)):
+        if anybody.drawn_from and not stops and anybody.ends[1] > limit and not all(map(self._bounded, names)):
             yield _unlooked("exposed", "whose sensitive value is believed so surely", anybody, INFERENCE)
-        for name, (hit, certain) in found.items():
-            if not hit.people:
+        for (name, joint), (hit, certain) in found.items():
+            if not hit.people or (joint and hit.people <= found[name, ""][0].people):  # nobody more than without
                 continue
+            beside = f" {joint}" if joint else ""
             sure = f"believed with at least {baseline(float(self.policy.belief))}"
             if certain:
                 sure = "certain" if certain == hit.people else f"{sure}, and of {number(certain)} of them certain"
@@ -192,7 +196,7 @@ class _Judged:
             yield Reason(
                 kind="exposed",
                 weight="stop" if stops else "note",
-                text=f"{hit}: `{name}` is {sure}{harmful}; {self._share_allowed()}.",
+                text=f"{hit}: `{name}` is {sure}{beside}{harmful}; {self._share_allowed()}.",
                 people=hit.people,
                 regulator=INFERENCE,
                 change=f"Ask the method to keep values of `{name}` mixed (l-diversity, t-closeness), with larger "
@@ -202,8 +206,9 @@ class _Judged:
                 actual=hit.share,
             )
         for known, who_knows in ((False, ""), (True, " by somebody who knows the value of one other person")):
-            judged = {name for each in self.exposures if each.known_values is known for name in each.belief}
-            left = [name for name in found if name not in judged]
+            alone = [each for each in self.exposures if each.known_values is known and not each.joint]
+            judged = {name for each in alone for name in each.belief}
+            left = [name for name in names if name not in judged]
             if left and (self.policy.known_values or not known):
                 yield _unjudged(
                     "exposed",
@@ -221,15 +226,17 @@ class _Judged:
         least = float(self.policy.belief or 0) - 2 * _ROUNDING
         return all(_within(each.belief_at_most.get(name), least) for each in sampled)
 
-    def _exposed_by(self, name: str) -> tuple[Counted, int]:
-        """The people whose value of a column is exposed, and how many of them for certain."""
+    def _exposed_by(self, name: str, joint: str) -> tuple[Counted, int]:
+        """The people whose value of a column is exposed, alone or with other tables, and how many for certain."""
         original, belief, gain = self.case.original, float(self.policy.belief or 0), float(self.policy.gain)
         column = original[name]
         prior = count(column.codes, column.domain.size) / original.n_rows
         harmful = _harmful(column, self.policy)
         exposed, certain = [], []
         for each in self.exposures:
-            if name not in each.belief or (each.known_values and not self.policy.known_values):
+            if name not in each.belief or each.joint != joint:
+                continue
+            if each.known_values and not self.policy.known_values:
                 continue
             codes = column.codes[original.places(each.rows)]
             found = each.belief[name]

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -35,10 +36,11 @@ from undercover.io.release.manifest import load_release
 from undercover.io.source import sha256
 from undercover.model.protocols import Composing, Progress, no_progress
 from undercover.model.release import Release
-from undercover.model.run import Earlier, Run
+from undercover.model.run import Earlier, Run, SamePeople
 from undercover.verbs.ledger import all_the_same
 
 NOT_COUNTED = "It is not counted: give both tables the same identifier, or keep a ledger for each population."
+NOBODY_LOOKED = "Whoever is in both may be exposed by having both releases, and nobody looked."
 
 _LEFT_OUT = ("story", "worst_rows")
 
@@ -85,14 +87,16 @@ def counted(
 
 def noted(run: Run, before: Before, judged: Judged, *, despite: bool) -> Run:
     """The run with what was found of people in earlier releases, for its verdict and its report."""
-    earlier = {
+    earlier: dict[str, Any] = {
         "releases": [entry.to_dict() for entry in before.earlier],
         "together": list(judged.found),
         "does_not_hold": list(judged.problems),
         "exceeded": list(judged.exceeded),
         "not_decided": list(judged.undecided),
-        "despite": despite,
     }
+    known = run.diagnostics.get("earlier", {})
+    earlier = {key: [*known.get(key, ()), *more] for key, more in earlier.items()}
+    earlier["despite"] = despite or known.get("despite", False)
     return replace(run, diagnostics={**run.diagnostics, "earlier": earlier}, beside=(*run.beside, *judged.results))
 
 
@@ -146,6 +150,43 @@ def judge(
             results.append(result)
     unique = (tuple(dict.fromkeys(sentences)) for sentences in (problems, exceeded, undecided))
     return Judged(tuple(results), tuple(found), *unique)
+
+
+def with_recipe(run: Run, recipe: Run, people: SamePeople, progress: Progress = no_progress) -> Run:
+    """A run of a recipe with what the release of the recipe makes of it, where people are in both tables.
+
+    They are attacked with both releases. Nothing is refused: the verdict judges what was found.
+    """
+    if not people:
+        nobody_looked = Judged(undecided=(f"{people.unchecked}. {NOBODY_LOOKED}",)) if people.unchecked else Judged()
+        return noted(run, Before(), nobody_looked, despite=False) if people.unchecked else run
+    folder = recipe.source.get("folder")
+    digest = sha256(public_part(folder) / MANIFEST) if folder is not None else None
+    counted_already = [entry["release"] for entry in run.diagnostics.get("earlier", {}).get("releases", ())]
+    if isinstance(run.method, Composing) or (digest is not None and digest in counted_already):
+        return run
+    inside = people.in_both
+    earlier = Earlier(
+        number=0,
+        method=recipe.release.method,
+        made=recipe.made,
+        rows=people.rows,
+        shared=people.rows if inside is None else int(inside.sum()),
+        known_by=tuple(name for name, shared in (people.shared or {}).items() if shared),
+        name=PurePath(folder).name if folder is not None else "",
+        folder=folder,
+        release=digest,
+        guarantees=recipe.release.guarantees,
+        sensitive=recipe.schema.sensitive,
+        ratio=released_ratio(recipe.release),
+    )
+    if run.original is None or inside is None:
+        unjudged = Judged(problems=(f"{people.sentence()}, and what both releases tell together was not worked out.",))
+        return noted(run, Before((earlier,)), unjudged, despite=False)
+    before = Before((earlier,), (inside,))
+    progress("attacking with the release of the recipe", 0.0)
+    judged = judge(run, before, find=lambda _: recipe.release, progress=progress)
+    return noted(run, before, judged, despite=False)
 
 
 def released(entry: Earlier) -> Release:

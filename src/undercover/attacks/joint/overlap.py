@@ -51,6 +51,7 @@ STORY = (
     "is in all of them. In each he keeps the values of the rows that fit the person, strikes out what must belong to "
     "others, and weighs what is left as if the releases had nothing but the value in common."
 )
+JOINT = "together with earlier releases"
 _BLOCK = 1 << 20  # numbers held at a time
 _CERTAIN = 1.0 - 1e-9
 _WORST = 20
@@ -123,7 +124,8 @@ class OverlapResult(Viewable):
 
     def exposures(self) -> tuple[Judged, ...]:
         """What is believed of everybody's true value by having all releases."""
-        return (Judged("overlap", self.rows, belief={self.sensitive: self.together.truth}),) if self.used else ()
+        belief = {self.sensitive: self.together.truth}
+        return (Judged("overlap", self.rows, belief=belief, joint=JOINT),) if self.used else ()
 
     def worst_rows(self, limit: int = _WORST) -> list[dict[str, Any]]:
         """The people most is learned of; for the holder's eyes only."""
