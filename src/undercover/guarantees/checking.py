@@ -20,7 +20,9 @@ from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.parameters import check
 
-Topic = Literal["unchanged", "others"]
+Topic = Literal["unchanged", "others", "draws"]
+LooksAt = Literal["classes", "boxes", "both"]
+"""What a guarantee looks at in a release of two tables: buckets, rows that are written alike, or both."""
 
 _EXAMPLES = 10
 _PER_VALUE = 16  # entries of a block for every value, which a judge looks at once a block
@@ -64,7 +66,7 @@ class Limited(Checkable, Protocol):
     """A guarantee with limits of its own, beyond what :meth:`covers` leaves open."""
 
     def limits(self, about: Topic) -> list[str]:
-        """What it does not cover: with columns that are published unchanged, or next to tables of others."""
+        """What it does not cover: with unchanged columns, next to tables of others, or where values were drawn."""
 
 
 @runtime_checkable
@@ -88,6 +90,9 @@ class Promise:
     """What most guarantees have in common: their fields are checked, and written in a spec as they are."""
 
     about: ClassVar[frozenset[Cover]] = frozenset()
+    looks_at: ClassVar[LooksAt] = "classes"
+    shown_as: ClassVar[str | None] = None  # what its number is called in a line; None: by its first parameter, "": none
+    least_rows: ClassVar[str | None] = None  # the parameter that every class has at least so many rows of
 
     def __post_init__(self) -> None:
         check(self)

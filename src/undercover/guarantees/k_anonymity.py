@@ -20,7 +20,7 @@ import numpy as np
 
 from undercover.forms.classes import Classes
 from undercover.guarantees import per_unit
-from undercover.guarantees.checking import Outcome, Promise, conclude
+from undercover.guarantees.checking import LooksAt, Outcome, Promise, conclude
 from undercover.model.beliefs import JointBeliefs
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
@@ -45,6 +45,8 @@ class KAnonymity(Promise):
     sense: ClassVar[Sense] = "at least"
     about: ClassVar[frozenset[Cover]] = frozenset({"identity"})
     short: ClassVar[Short] = {"k": {}}
+    looks_at: ClassVar[LooksAt] = "boxes"
+    least_rows: ClassVar[str | None] = "k"
 
     k: Annotated[int, AtLeast(1)]
     per: str | None = None

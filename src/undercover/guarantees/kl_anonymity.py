@@ -31,7 +31,7 @@ from undercover.arrays import crossed, tally
 from undercover.exact import exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import BLOCK, Distribution
-from undercover.guarantees.checking import Outcome, Promise, Topic, assess, conclude, of_column, value_of
+from undercover.guarantees.checking import LooksAt, Outcome, Promise, Topic, assess, conclude, of_column, value_of
 from undercover.guarantees.k_anonymity import at_least_alike
 from undercover.model.beliefs import JointBeliefs, at_most
 from undercover.model.figures import counted
@@ -78,6 +78,8 @@ class KLAnonymity(Promise):
     sense: ClassVar[Sense] = "at least"
     about: ClassVar[frozenset[Cover]] = frozenset({"identity", "attribute"})
     short: ClassVar[Short] = {}
+    looks_at: ClassVar[LooksAt] = "both"
+    shown_as: ClassVar[str | None] = "l"
 
     k: Annotated[int, AtLeast(1)]
     l: Annotated[int | float | Fraction, AtLeast(1)]  # noqa: E741

@@ -85,6 +85,7 @@ class LDiversity(Promise):
         "entropy-l": {"form": "entropy"},
         "recursive-l": {"form": "recursive", "c": Given("recursive-l=3,c=2", needed=True)},
     }
+    least_rows: ClassVar[str | None] = "l"
 
     l: Annotated[int | float | Fraction, AtLeast(1)]  # noqa: E741
     form: DiversityForm = "frequency"

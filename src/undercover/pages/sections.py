@@ -21,11 +21,6 @@ from undercover.model.run import Run
 from undercover.model.view import AFTER, FigureTable, Part, Picture, Said, Verdict, View, listed, say, table
 from undercover.pages.words import done_words
 
-_ATTACKERS = {
-    "linkage": "an attacker who links",
-    "informed": "an attacker who knows groups and tables",
-    "p-match": "an attacker who matches on some of the values",
-}
 _NUMBERED = (
     "Rows are numbered from 0 as they stand in the input. Found is the probability of finding the person's row, the "
     "columns behind it that of the true value. Sensitive values and identifiers are not shown here."
@@ -45,9 +40,10 @@ def riskiest(run: Run, attacks: Sequence[Mapping[str, Any]]) -> list[dict[str, A
         rows = [{**_flat(worst), "known": _known(run, int(worst["row"]))} for worst in attack.get("worst_rows", ())]
         if rows:
             tied = int(attack.get("worst_tied", 0))
-            sampled = {"sampled": True} if "of" in attack else {}
+            more = {"sampled": True} if "of" in attack else {}
+            more |= {"who": attack["who"]} if "who" in attack else {}
             found.append(
-                {"attack": str(attack["attack"]), "columns": _columns(rows), "rows": rows, "tied": tied, **sampled}
+                {"attack": str(attack["attack"]), "columns": _columns(rows), "rows": rows, "tied": tied, **more}
             )
     return found
 
@@ -129,7 +125,7 @@ def _table(found: Mapping[str, Any], place: int) -> FigureTable:
         )
         for row in rows
     ]
-    who = _ATTACKERS.get(found["attack"], f"the attacker of {found['attack']}")
+    who = found.get("who", f"the attacker of {found['attack']}")
     title = f"The {f'{len(rows)} rows' if len(rows) > 1 else 'row'} {who} learns most about"
     return table((*columns, "what he knows"), senses, lines, title, private=True, detail=2 if place else 0)
 

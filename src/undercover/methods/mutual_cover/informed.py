@@ -102,6 +102,7 @@ class InformedResult(Viewable):
         """Everything as JSON-able values; ``worst_rows`` makes it private."""
         return {
             "attack": "informed",
+            "who": "an attacker who knows groups and tables",
             "story": self.story,
             "known": list(self.known),
             "targets": len(self.rows),
