@@ -222,6 +222,19 @@ def test_too_many_combinations_with_others_are_asked_about(monkeypatch: pytest.M
     assert any("was not worked out" in reason.text for reason in run.verdict.weighing("ask"))
 
 
+def test_attacks_that_believe_something_of_each_person_say_so() -> None:
+    """A belief that no exposure holds is not judged: minimality, matching of buckets and joint attacks had none."""
+    run = uc.publish(census(400), schema(), uc.Mondrian(k=5, l=2), policy="none")
+    for attacker, figures in ((uc.Minimality(), "informed"), (uc.BucketMatching(), "breach")):
+        found = uc.attack(run, attacker)
+        held = getattr(found, figures)
+        (exposure,) = found.exposures()
+        assert np.array_equal(exposure.belief["income"], held["income"] if figures == "breach" else held)
+    both = uc.joint_attack([run, uc.publish(census(400), schema("age"), uc.Mondrian(k=5), policy="none")])
+    (exposure,) = both.exposures()
+    assert np.array_equal(exposure.belief["income"], both.together.truth)
+
+
 def applied(first: pa.Table, second: pa.Table, method: Method, *, known: bool = True, **options: Any) -> uc.Run:
     roles = schema("age", "sex", "education")
     if not known:

@@ -53,9 +53,10 @@ def _attacks_named(tree: ast.AST) -> Iterator[str]:
 
 
 def _constants(tree: ast.Module) -> dict[str, ast.expr]:
-    """Names of a module that stand for a text or a list, set or table of texts."""
+    """Names, also inside functions, that stand for a text or a list, set or table of texts."""
     found: dict[str, ast.expr] = {}
-    for node in tree.body:
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    for node in [*tree.body, *(part for function in functions for part in ast.walk(function))]:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             found[node.targets[0].id] = node.value
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
@@ -189,6 +190,7 @@ FAULTS = {
     "imported": "from undercover.words import KEY\ndef f(name):\n    return name == KEY\n",
     "match": 'def f(method):\n    match method.name:\n        case "anatomy" | "mondrian":\n            return 1\n',
     "a table": 'TITLES = {"k-anonymity": "k"}\ndef f(name):\n    return TITLES[name]\n',
+    "a table of a function": 'def f(entry):\n    asked = {"k-anonymity": "k"}\n    return entry.name in asked\n',
     "get of a table": 'def f(name):\n    return {"k-anonymity": "k"}.get(name)\n',
     "beginning": 'def f(attack):\n    return attack.startswith("linkage")\n',
     "operator": 'import operator\ndef f(name):\n    return operator.eq(name, "anatomy")\n',
