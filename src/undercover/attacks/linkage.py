@@ -72,7 +72,7 @@ class LinkageResult(Viewable):
     profile: Profile | None = None  # of the release, for every P
     raw_profile: Profile | None = None  # of the original as it is
     attack: str = "linkage"  # in a report beside another, what it is called there
-    who: str = "an attacker who links"
+    who: str = "an attacker who links"  # in words
     shows_parts: bool = False  # whether it stands for somebody who matches on a part of the columns
     values: Mapping[str, Beliefs] = field(default_factory=dict)  # where people have several rows
     posterior: bool = True  # whether what he believes is what the form's law says
@@ -131,7 +131,6 @@ class LinkageResult(Viewable):
             self.sampled.note(after)
         return {
             "attack": self.attack,
-            "who": self.who,
             "story": self.story,
             "known": list(self.known),
             "targets": len(self.rows),

@@ -196,7 +196,9 @@ class Shown:
 
 
 class Viewable(Shown):
-    """Whatever shows itself by a view."""
+    """Whatever shows itself by a view; of an attack, ``who`` says in words whose it is."""
+
+    who: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""

@@ -40,22 +40,21 @@ def riskiest(run: Run, attacks: Sequence[Mapping[str, Any]]) -> list[dict[str, A
         rows = [{**_flat(worst), "known": _known(run, int(worst["row"]))} for worst in attack.get("worst_rows", ())]
         if rows:
             tied = int(attack.get("worst_tied", 0))
-            more = {"sampled": True} if "of" in attack else {}
-            more |= {"who": attack["who"]} if "who" in attack else {}
+            sampled = {"sampled": True} if "of" in attack else {}
             found.append(
-                {"attack": str(attack["attack"]), "columns": _columns(rows), "rows": rows, "tied": tied, **more}
+                {"attack": str(attack["attack"]), "columns": _columns(rows), "rows": rows, "tied": tied, **sampled}
             )
     return found
 
 
-def riskiest_view(found: Sequence[Mapping[str, Any]]) -> View:
-    """The rows of :func:`riskiest`, a table for each attack."""
+def riskiest_view(found: Sequence[Mapping[str, Any]], attackers: Mapping[str, str] | None = None) -> View:
+    """The rows of :func:`riskiest`, a table for each attack; ``attackers`` says in words who made which."""
     title = "The riskiest rows that remain"
     if not found:
         return View("riskiest", title, ("No attack named any.",), private=True)
     parts: list[Part] = []
     for place, one in enumerate(found):
-        parts.append(_table(one, place))
+        parts.append(_table(one, place, (attackers or {}).get(one["attack"], f"the attacker of {one['attack']}")))
         if one.get("tied"):
             text = "{count} more rows are not shown, of which he learns as much as of the last of these."
             parts.append(say(text, one["tied"]))
@@ -111,7 +110,7 @@ def earlier_view(noted: Mapping[str, Any]) -> View:
     return View("earlier", "Earlier releases of the same people", tuple(parts), colour, said, private=True)
 
 
-def _table(found: Mapping[str, Any], place: int) -> FigureTable:
+def _table(found: Mapping[str, Any], place: int, who: str) -> FigureTable:
     rows = found["rows"]
     columns = ("input row", "matches", "found", *(f"`{name}`" if name else "value" for name in found["columns"]))
     senses = "count count risk" + " risk" * len(found["columns"]) + " plain"
@@ -125,7 +124,6 @@ def _table(found: Mapping[str, Any], place: int) -> FigureTable:
         )
         for row in rows
     ]
-    who = found.get("who", f"the attacker of {found['attack']}")
     title = f"The {f'{len(rows)} rows' if len(rows) > 1 else 'row'} {who} learns most about"
     return table((*columns, "what he knows"), senses, lines, title, private=True, detail=2 if place else 0)
 

@@ -74,7 +74,8 @@ def summarize(
     sizes = sizes_of(run.groups.sizes, "group") if charged is None else class_sizes(charged)
     at_risk, top = riskiest(run, found_attacks), headline(found_attacks)
     findings = [_finding(finding, classes) for finding in verification.findings]
-    sections = [_attacks_view(attacks), riskiest_view(at_risk), _cost_view(measures)]
+    who = {str(found["attack"]): each.who for each, found in zip(attacks, found_attacks, strict=True) if each.who}
+    sections = [_attacks_view(attacks), riskiest_view(at_risk, who), _cost_view(measures)]
     noted, samples = run.diagnostics.get("earlier"), samples_of(run)
     if noted:
         sections.insert(1, earlier_view(noted))

@@ -65,6 +65,8 @@ Floats = NDArray[np.float64]
 class InformedResult(Viewable):
     """What the informed adversary believes of everybody."""
 
+    who = "an attacker who knows groups and tables"
+
     known: tuple[str, ...]
     rows: NDArray[np.int64]  # input row of each target
     identity: Floats  # probability of the person's own row
@@ -102,7 +104,6 @@ class InformedResult(Viewable):
         """Everything as JSON-able values; ``worst_rows`` makes it private."""
         return {
             "attack": "informed",
-            "who": "an attacker who knows groups and tables",
             "story": self.story,
             "known": list(self.known),
             "targets": len(self.rows),
