@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from undercover.attacks.partial.profile import ONE_EACH, PAPERS, Profile, profile
 from undercover.attacks.people import Beliefs, Targets, first_rows, groups_of, of_people
 from undercover.attacks.sampled import Sampled, drawn_people, most_given_away, part_of_sample
-from undercover.attacks.views import linkage_view
+from undercover.attacks.views import linkage_view, partial_view
 from undercover.forms.case import Case
 from undercover.forms.disclosure import Disclosure
 from undercover.forms.reading import Rows
@@ -72,6 +72,8 @@ class LinkageResult(Viewable):
     profile: Profile | None = None  # of the release, for every P
     raw_profile: Profile | None = None  # of the original as it is
     attack: str = "linkage"  # in a report beside another, what it is called there
+    who: str = "an attacker who links"  # in words
+    shows_parts: bool = False  # whether it stands for somebody who matches on a part of the columns
     values: Mapping[str, Beliefs] = field(default_factory=dict)  # where people have several rows
     posterior: bool = True  # whether what he believes is what the form's law says
     sampled: Sampled | None = None  # where not everybody was looked for
@@ -168,7 +170,7 @@ class LinkageResult(Viewable):
 
     def view(self) -> View:
         """What it shows."""
-        return linkage_view(self._figures)
+        return partial_view(self._figures) if self.shows_parts else linkage_view(self._figures)
 
     def _by_matches(self) -> dict[str, Any]:
         """How many rows fit, or with ``p_match`` what every P gives."""

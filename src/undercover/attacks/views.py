@@ -39,8 +39,6 @@ SHOWN = 5  # of the worst rows and combinations
 
 def linkage_view(found: Mapping[str, Any]) -> View:
     """Finding the row and learning the values: with the original, with the release, by guessing."""
-    if found["attack"] == "p-match":
-        return partial_view(found)
     was, now, guess = found["before"], found["after"], found["baseline"]
     old, new = was["identity"], now["identity"]
     rows: list[Any] = [

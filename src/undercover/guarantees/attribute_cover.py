@@ -50,6 +50,7 @@ class AttributeCover(Promise):
     sense: ClassVar[Sense] = "at most"
     about: ClassVar[frozenset[Cover]] = frozenset({"attribute"})
     short: ClassVar[Short] = {}
+    shown_as: ClassVar[str | None] = "1/l"
 
     l: Annotated[int, AtLeast(2)]  # noqa: E741 - the papers' letter
 

@@ -63,6 +63,7 @@ class DisjointCells(Promise):
     name: ClassVar[str] = "disjoint-cells"
     sense: ClassVar[Sense] = "at most"
     short: ClassVar[Short] = {}
+    shown_as: ClassVar[str | None] = ""
 
     trees: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)

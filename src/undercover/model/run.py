@@ -90,6 +90,7 @@ class Run(Shown):
     made: str = field(default="", compare=False)  # when, in UTC; nothing where nobody noted it
     identifying: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)  # values of identifiers
     scan: Any = field(default=None, compare=False, repr=False)  # what was looked for in its files when it was saved
+    beside: tuple[Viewable, ...] = field(default=(), compare=False, repr=False)  # attacks on it with earlier releases
 
     @property
     def name(self) -> str | None:
@@ -163,6 +164,7 @@ class SamePeople:
     shared: Mapping[str, int] | None = None  # identifier -> rows whose value the old table has; None: unknown
     rows: int = 0  # of the new table
     unchecked: str = ""  # why nobody can say
+    in_both: NDArray[np.bool_] | None = field(default=None, compare=False, repr=False)  # (rows,) whose people are known
 
     def __bool__(self) -> bool:
         return self.same_table or any((self.shared or {}).values())
@@ -191,7 +193,7 @@ class Earlier:
     '12 of the 500 rows (2.4%) are of people of release 2 (anatomy, 2026-11-15), by `name`'
     """
 
-    number: int
+    number: int  # in the ledger; 0 of the release whose recipe is applied
     method: str
     made: str
     rows: int  # of the new table
@@ -209,8 +211,9 @@ class Earlier:
     @property
     def called(self) -> str:
         """How it is spoken of."""
-        where = f", `{self.name}`" if self.name else ""
-        return f"release {self.number} ({self.method}, {self.made[:10]}{where})"
+        facts = [self.method, self.made[:10], f"`{self.name}`" if self.name else ""]
+        which = f"release {self.number}" if self.number else "the release of the recipe"
+        return f"{which} ({', '.join(filter(None, facts))})"
 
     def sentence(self) -> str:
         """How many people are in both, in words, without a full stop; it names no person."""

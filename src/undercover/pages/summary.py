@@ -32,6 +32,7 @@ from undercover.pages.words import (
     declaration,
     declared_by,
     limits,
+    looks_at,
     promise_title,
     promise_words,
     release_title,
@@ -73,7 +74,8 @@ def summarize(
     sizes = sizes_of(run.groups.sizes, "group") if charged is None else class_sizes(charged)
     at_risk, top = riskiest(run, found_attacks), judged_headline(found_attacks, run.verdict)
     findings = [_finding(finding, classes) for finding in verification.findings]
-    sections = [_attacks_view(attacks), riskiest_view(at_risk), _cost_view(measures)]
+    who = {str(found["attack"]): each.who for each, found in zip(attacks, found_attacks, strict=True) if each.who}
+    sections = [_attacks_view(attacks), riskiest_view(at_risk, who), _cost_view(measures)]
     noted, samples = run.diagnostics.get("earlier"), samples_of(run)
     if noted:
         sections.insert(1, earlier_view(noted))
@@ -117,10 +119,10 @@ def summarize(
 def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """The figures for the top of a page: the worst row, before and after, beside guessing.
 
-    From the linkage attack; where values were drawn, from whoever did better (matching on some columns, the nearest
-    row), for there a row that fits is seldom the person's own.
+    From the first attack on original and release, which is linkage; where values were drawn, from whoever did better
+    (matching on some columns, the nearest row), for there a row that fits is seldom the person's own.
     """
-    linkage = next((attack for attack in attacks if attack.get("attack") == "linkage"), None)
+    linkage = next((attack for attack in attacks if "before" in attack and "after" in attack), None)
     if linkage is None:
         return None
     before, after, guessing = linkage["before"], linkage["after"], linkage["baseline"]
@@ -307,8 +309,9 @@ def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
         how = "Published tables compared with the original."
     else:
         count, over = classes.count, counted(classes.count, *unit)
-        if finding.name in ("k-anonymity", "kl-anonymity") and classes.boxes is not None:
-            across = f" and {over}" if finding.name == "kl-anonymity" else ""
+        looked_at = looks_at(finding.name)
+        if looked_at != "classes" and classes.boxes is not None:
+            across = f" and {over}" if looked_at == "both" else ""
             count = classes.boxes.count
             over = f"{counted(count, 'class', 'classes')} of rows written alike{across}"
         how = f"Recomputed over {'' if count == 1 else 'all '}{over} from the published tables alone."

@@ -189,7 +189,7 @@ def publish(
     looked = {"by_chance": check_input(table, given), "people": look_for_people(given.data, table.schema)}
     check_policy(limits, table, asked=policy is not None)
     before = Before() if book is None else at("ledger", book.before, given.data, tell, told="looking into the ledger")
-    method, despite = composed(method, before, schema, despite_earlier)
+    method, broken = composed(method, before, schema, despite_earlier)
     written = dates_as_written(given.data, table.schema)
     digest = digests_of(given.data, [*schema.identifiers, *schema.published, schema.weight or ""])
     identifying = {name: held_values(given.data.column(name)) for name in schema.identifiers}
@@ -204,12 +204,12 @@ def publish(
     tables, notes = run.release.tables, {**given.notes, **notes_of(written)}
     writing = published_writing({**given.writing, **written}, tables)
     release = run.release.changed(frame=given.frame, types=published_types(given.types, tables), writing=writing)
-    warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run, notes), *despite)
+    warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run, notes))
     run = replace(run, release=release, source=source, warnings=warnings, policy=limits, identifying=identifying)
     run = run.chosen(chosen)
     if book is None:
         return run
-    run = counted(run, before, despite=despite_earlier, progress=tell)
+    run = counted(run, before, despite=despite_earlier, broken=broken, progress=tell)
     return pending(run, given.data, book, schema, before)
 
 

@@ -84,12 +84,12 @@ def domain_of(name: str, cells: Sequence[str], form: CellForm, domains: Domains 
 
 
 def stated_domains(release: Release, given: Domains | None) -> Domains:
-    """What the recipient says, and the trees and orders a release states in its claim of disjoint cells."""
+    """What the recipient says, and the trees and orders of columns that a release states in its claims."""
     if isinstance(given, Table):
         return given
-    stated = next((entry for entry in release.guarantees if entry.get("name") == "disjoint-cells"), {})
-    trees = {name: Hierarchy(rows) for name, rows in stated.get("trees", {}).items()}
-    return {**trees, **stated.get("orders", {}), **(given or {})}
+    trees = {name: rows for entry in release.guarantees for name, rows in entry.get("trees", {}).items()}
+    orders = {name: order for entry in release.guarantees for name, order in entry.get("orders", {}).items()}
+    return {**{name: Hierarchy(rows) for name, rows in trees.items()}, **orders, **(given or {})}
 
 
 def shown_values(cells: Iterable[str], form: CellForm) -> list[str]:
