@@ -59,6 +59,14 @@ class Particular(Checkable, Protocol):
 
 
 @runtime_checkable
+class Gradual(Checkable, Protocol):
+    """A guarantee that can be asked for so weakly that it promises nothing; any other promises something."""
+
+    def is_vacuous(self, classes: Classes) -> bool:
+        """Whether every table with these rows and values keeps it, however they are grouped."""
+
+
+@runtime_checkable
 class Limited(Checkable, Protocol):
     """A guarantee with limits of its own, beyond what :meth:`covers` leaves open."""
 
@@ -71,6 +79,8 @@ class Promise:
     """What most guarantees have in common: their fields are checked, and written in a spec as they are."""
 
     about: ClassVar[frozenset[Cover]] = frozenset()
+    remarks: ClassVar[tuple[str, ...]] = ()
+    """Patterns of what a check of the private run may remark, which nobody else can check."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -83,6 +93,10 @@ class Promise:
     def covers(self) -> frozenset[Cover]:
         """What it is about."""
         return self.about
+
+    def is_vacuous(self, classes: Classes) -> bool:
+        """Whether it promises nothing about a table with these rows and values."""
+        return False
 
 
 class Given(NamedTuple):
