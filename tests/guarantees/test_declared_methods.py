@@ -1,7 +1,7 @@
 """``declared_methods.json`` says of the built-in methods what their classes say; `python THIS_FILE` writes it anew.
 
-``parameters``, ``exactly_one`` and the two statements are derived from the classes. ``forms``, ``promises`` and ``used``
-are written by hand and held to what the methods publish.
+``parameters``, ``exactly_one`` and the two statements are derived from the classes. ``forms``, ``promises`` and
+``used`` are written by hand and held to what the methods publish.
 """
 
 import json
@@ -15,7 +15,7 @@ import pytest
 
 from undercover import plugins
 from undercover.errors import ParameterError
-from undercover.guarantees.declared import FILE, GIVEN, declared_method, read_parameter, undeclared, write_parameter
+from undercover.guarantees.declared import FILE, GIVEN, read_parameter, write_parameter
 from undercover.model.release import STATEMENTS
 from undercover.parameters import Parameter, describe
 
@@ -25,7 +25,7 @@ BY_HAND = ("used", "forms", "promises")
 
 
 def possible_values(parameter: Parameter) -> list[Any]:
-    """What may matter of a parameter: every choice, true and false, left out or given; of an optional choice the last."""
+    """What may matter of a parameter: every choice, true and false, left out or given; of an optional one the last."""
     if parameter.optional:
         usual = parameter.choices[-1:] or ((True,) if parameter.kind == "bool" else ())
         return [None, *usual, *([LEAST[parameter.name]] if parameter.name in LEAST else [])]
@@ -78,7 +78,9 @@ def stored() -> dict[str, Any]:
 
 if __name__ == "__main__":
     before = stored()
-    after = {name: {**declare(name), **{key: before.get(name, {}).get(key, []) for key in BY_HAND}} for name in BUILT_IN}
+    after = {
+        name: {**declare(name), **{key: before.get(name, {}).get(key, []) for key in BY_HAND}} for name in BUILT_IN
+    }
     place = Path(sys.modules["undercover.guarantees.declared"].__file__ or "").with_name(FILE)
     place.write_text(json.dumps(after, indent=1) + "\n", "utf-8")
 

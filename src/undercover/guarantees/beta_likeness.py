@@ -66,8 +66,7 @@ class BetaLikeness(Promise):
 
     def is_vacuous(self, classes: Classes) -> bool:
         """Whether even a class of nothing but the rarest value stays within ``beta``."""
-        named = [self.column] if self.column in classes.sensitive else classes.sensitive
-        counts = [classes.sensitive[name].as_read.overall for name in named]
+        counts = [one.as_read.overall for name, one in classes.sensitive.items() if self.column in (None, name)]
         rarest = [(int(one[one > 0].min()), int(one.sum())) for one in counts if one.any()]
         return not self.enhanced and all(rows - count <= exact(self.beta) * count for count, rows in rarest)
 

@@ -199,7 +199,7 @@ def _asked(declared: DeclaredMethod, where: str, given: Mapping[str, Any]) -> An
     name, _, inside = where.partition(".")
     if not inside:
         return given[name] if name in given else (declared.parameters or {})[name].default
-    found = given.get(name)
+    found: Any = given.get(name)
     if isinstance(found, Mapping):
         return found.get(inside)
     return found[int(inside)] if inside.isdigit() and _is_list(found) and int(inside) < len(found) else None
@@ -273,5 +273,8 @@ def read_parameter(name: str, said: Mapping[str, Any]) -> Parameter:
         choices=tuple(said.get("choices", ())),
         element=None if element is None else read_parameter(name, element),
         default=said.get("default"),
-        **{key: bool(said.get(key)) for key in ("optional", "required", "fractions", "exact")},
+        optional=bool(said.get("optional")),
+        required=bool(said.get("required")),
+        fractions=bool(said.get("fractions")),
+        exact=bool(said.get("exact")),
     )

@@ -22,6 +22,7 @@ from undercover.errors import InputError, UnknownFormError, listed
 from undercover.forms import read
 from undercover.forms.classes import Classes, classes_of_table
 from undercover.forms.roles import misfits, remarks, resembling, spellings, strange_cells
+from undercover.guarantees.cells import followers, misread_cells
 from undercover.guarantees.checking import Checkable, Gradual, Particular, PrivatelyCheckable, Stated
 from undercover.guarantees.contradictions import contradictions
 from undercover.guarantees.requirements import FOUND, guarantee_from_mapping
@@ -237,7 +238,8 @@ def verify(
     if classes is None:
         return Verification((), tuple(wrong), suppressed_rows=release.suppressed_rows, stated=stated)
     findings: list[Finding] = []
-    wrong += [*classes.problems, *strange_cells(read(release))]
+    wrong += classes.problems
+    wrong += [problem for find in (strange_cells, misread_cells, followers) for problem in find(read(release))]
     names = [*(str(claim.get("name")) for claim in release.guarantees), *(guarantee.name for guarantee in also)]
     told = through(progress, "verifying", names)
     for claim, _ in zip(release.guarantees, told, strict=False):
