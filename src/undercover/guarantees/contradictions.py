@@ -12,6 +12,7 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from undercover import plugins
+from undercover.errors import unknown
 from undercover.guarantees.declared import USED, agree, declared_method, undeclared
 from undercover.guarantees.requirements import FOUND
 from undercover.model.release import NOT_SAFE, WARNINGS, Release
@@ -63,30 +64,37 @@ def unsafe_unsaid(release: Release) -> list[str]:
     return [*found, f"`algorithm_safe` is {str(release.algorithm_safe).lower()}, {other}: one of the two was changed."]
 
 
-def unwritten(release: Release, *, vouched_for: bool = False) -> list[str]:
-    """What a manifest of this layout says that this program never writes, one sentence each.
-
-    ``vouched_for`` says that a private run beside it knows the method, which may be no installed one.
-    """
-    known = vouched_for and declared_method(release.method) is None
+def unwritten(release: Release) -> list[str]:
+    """What a manifest of this layout says that this program never writes, one sentence each."""
     return [
         *_strange_version(release.version),
         *_strange_warnings(release),
-        *([] if known else undeclared(release)),
+        *undeclared(release),
         *_strange_claims(release),
     ]
+
+
+def uncheckable(release: Release) -> list[str]:
+    """Why nobody here can check all that a manifest says: a method nobody offers, a newer version."""
+    found = []
+    if (version_of(release.version) or ((), False)) > (version_of(VERSION) or ((), False)):
+        found.append(
+            f"release.json was written by undercover {release.version}, which is newer than this one ({VERSION}): it "
+            "may say what this one does not know. Install that version or a later one, and verify again."
+        )
+    if declared_method(release.method) is None:
+        found.append(
+            f"{unknown('Method', release.method, plugins.names('methods'))} What it was asked for cannot be checked. "
+            "Install the package that offers it, or ask the holder for the private run."
+        )
+    return found
 
 
 def _strange_version(version: str) -> Iterator[str]:
     found = version_of(version)
     if found is None:
         yield f"`undercover` is {version!r} in release.json, which is no version of this program: it was changed."
-    elif found > (version_of(VERSION) or ()):
-        yield (
-            f"release.json was written by undercover {version}, which is newer than this one ({VERSION}): it may say "
-            "what this one does not know. Install that version or a later one, and verify again."
-        )
-    elif found < (version_of(NUMBERED_SINCE) or ()):
+    elif found < (version_of(NUMBERED_SINCE) or ((), False)):
         yield (
             f"release.json was written by undercover {version} and says its layout, which is said since "
             f"{NUMBERED_SINCE}: one of the two was changed."

@@ -9,6 +9,7 @@ another package its class is asked for its parameters, and nothing else is known
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from fractions import Fraction
@@ -78,13 +79,10 @@ def declared_method(name: str) -> DeclaredMethod | None:
 
 
 def undeclared(release: Release) -> list[str]:
-    """What a release says of its method that the method cannot have been or done, one sentence each."""
+    """What a release says of its method that the method cannot have been or done; nothing where nobody knows it."""
     declared = declared_method(release.method)
     if declared is None:
-        return [
-            f"{unknown('Method', release.method, plugins.names('methods'))} What it was asked for cannot be checked. "
-            "Install the package that offers it, or ask the holder for the private run."
-        ]
+        return []
     return [
         *_wrong_parameters(declared, release.parameters),
         *_wrong_form(declared, release),
@@ -252,7 +250,7 @@ def write_parameter(parameter: Parameter) -> dict[str, Any]:
     said: dict[str, Any] = {"kind": parameter.kind}
     if parameter.within is not None:
         low, high = parameter.within.low, parameter.within.high
-        said["within"] = [low, "inf" if high == float("inf") else high, parameter.within.ends]
+        said["within"] = [low, "inf" if math.isinf(high) else high, parameter.within.ends]
     said |= {"choices": list(parameter.choices)} if parameter.choices else {}
     said |= {name: True for name in ("optional", "required", "fractions", "exact") if getattr(parameter, name)}
     if parameter.element is not None:
@@ -269,7 +267,7 @@ def read_parameter(name: str, said: Mapping[str, Any]) -> Parameter:
     return Parameter(
         name=name,
         kind=said["kind"],
-        within=None if low is None else Within(low, float(high), ends),
+        within=None if low is None else Within(low, math.inf if high == "inf" else high, ends),
         choices=tuple(said.get("choices", ())),
         element=None if element is None else read_parameter(name, element),
         default=said.get("default"),

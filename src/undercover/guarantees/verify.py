@@ -42,6 +42,8 @@ NOT_OFFERED = "a package that offers this guarantee"
 
 NOTHING_PROMISED = "nothing was promised, so nothing was verified"
 
+SOME_UNCHECKED = "what the release says of its making cannot be checked here; see what is not known"
+
 NOTHING_CHECKED = "nothing of what was promised can be checked from what is here; it needs {needs}"
 
 
@@ -64,17 +66,19 @@ class Verification(Viewable):
     spellings: tuple[str, ...] = ()
     stated: Mapping[str, bool | None] = field(default_factory=dict)
     signed_by: str | None = None
+    unchecked: tuple[str, ...] = ()  # what is said of the whole and nobody here can check
     old: bool = False  # whether its manifest says less than one of this version does
 
     @property
     def holds(self) -> bool | None:
-        """Whether nothing was found wrong; ``None`` where nothing was promised or nothing of it can be checked.
+        """Whether nothing was found wrong; ``None`` where nothing was promised or not enough can be checked.
 
         What public data cannot show does not count against it, as long as something else was checked.
         """
         if self.problems or self.failures:
             return False
-        return True if any(finding.holds or finding.is_refutable for finding in self.promises) else None
+        checked = any(finding.holds or finding.is_refutable for finding in self.promises)
+        return True if checked and not self.unchecked else None
 
     @property
     def promises(self) -> tuple[Finding, ...]:
@@ -102,6 +106,8 @@ class Verification(Viewable):
 
     def _unverified(self) -> str:
         """Why nothing was verified."""
+        if self.unchecked:
+            return SOME_UNCHECKED
         if self.promises:
             return NOTHING_CHECKED.format(needs=listed_needs(self.promises))
         empty = dict.fromkeys(f"{one.name} ({parameters(one.parameters)})" for one in self.findings if one.parameters)
@@ -134,7 +140,7 @@ class Verification(Viewable):
             "stated": {name: {"holds": holds} for name, holds in self.stated.items()},
             "signed_by": self.signed_by,
             "old": self.old,
-            "notes": [*self.spellings, *self.notes],
+            "notes": [*self.unchecked, *self.spellings, *self.notes],
         }
 
     def view(self) -> View:
@@ -163,7 +169,7 @@ class Verification(Viewable):
             for name, holds in self.stated.items()
             if holds is None
         ]
-        parts += [Said("{}", (note,)) for note in (*self.spellings, *self.notes)]
+        parts += [Said("{}", (note,)) for note in (*self.unchecked, *self.spellings, *self.notes)]
         for finding in self.failures:
             if finding.note:
                 parts.append(Said("{}: {}", (finding.name, finding.note)))

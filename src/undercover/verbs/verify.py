@@ -13,7 +13,7 @@ from undercover.errors import MissingExtraError, ParameterError, listed
 from undercover.forms import read
 from undercover.forms.against import compared
 from undercover.guarantees.checking import Checkable
-from undercover.guarantees.contradictions import emptied, unsafe_unsaid, unwritten
+from undercover.guarantees.contradictions import emptied, uncheckable, unsafe_unsaid, unwritten
 from undercover.guarantees.verify import Verification, verify_private
 from undercover.guarantees.verify import verify as verify_release
 from undercover.io.release.contents import is_withheld, public_part
@@ -108,7 +108,7 @@ def _of_folder(
     if public.is_old:
         problems += [] if allow_old else [OLD_LAYOUT.format(lacking=listed(public.lacking))]
     else:
-        problems += [*unsafe_unsaid(release), *unwritten(release, vouched_for=public.recorded is not None)]
+        problems += [*unsafe_unsaid(release), *unwritten(release)]
     try:
         signed_by, wrong = check_signature(where, trusted)
     except MissingExtraError as error:
@@ -124,4 +124,5 @@ def _of_folder(
     if public.recorded is not None:
         recorded = public.recorded
         found = replace(found, stated={name: recorded.get(name) == getattr(release, name) for name in found.stated})
-    return replace(found, signed_by=signed_by, old=public.is_old), release, run
+    unchecked = () if public.is_old or public.recorded is not None else uncheckable(release)
+    return replace(found, signed_by=signed_by, old=public.is_old, unchecked=tuple(unchecked)), release, run
