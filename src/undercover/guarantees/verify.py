@@ -25,6 +25,7 @@ from undercover.forms.roles import misfits, remarks, resembling, spellings, stra
 from undercover.guarantees.cells import followers, misread_cells
 from undercover.guarantees.checking import Checkable, Gradual, Particular, PrivatelyCheckable, Stated
 from undercover.guarantees.contradictions import contradictions
+from undercover.guarantees.declared import rests_on_word
 from undercover.guarantees.requirements import FOUND, guarantee_from_mapping
 from undercover.model.figures import parameters
 from undercover.model.finding import Finding, Sense, shown
@@ -258,7 +259,9 @@ def verify(
         asked = guarantee.of_release(release) if fits(guarantee, Stated) else guarantee
         findings.append(_checked(asked, classes))
     return replace(
-        _verification(classes, findings, wrong), notes=(*remarks(read(release)), *_seeded(release)), stated=stated
+        _verification(classes, findings, wrong),
+        notes=(*rests_on_word(release), *remarks(read(release)), *_seeded(release)),
+        stated=stated,
     )
 
 
