@@ -42,7 +42,7 @@ def misread_cells(reading: Reading) -> list[str]:
     found = []
     for table in reading.release.tables:
         for column in table.columns:
-            if column.role == "structure" or column.name not in table.data.column_names:
+            if column.role == "structure":
                 continue
             cells = reading.cells(table, column.name)
             wrong = [number for number, cell in _bracketed(cells.values) if not _FITS[column.form](cell)]

@@ -93,7 +93,7 @@ def verify(
     if original is None:
         return verification
     ours = original_of(run, original, schema) if run is not None else table_of(original, schema, release)
-    return verification.extended(replace(found, is_vacuous=True) for found in compared(read(release), ours, run))
+    return verification.extended(replace(found, is_promise=False) for found in compared(read(release), ours, run))
 
 
 def _of_folder(
