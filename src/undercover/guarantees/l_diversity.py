@@ -86,6 +86,7 @@ class LDiversity(Promise):
         "recursive-l": {"form": "recursive", "c": Given("recursive-l=3,c=2", needed=True)},
     }
     least_rows: ClassVar[str | None] = "l"
+    remarks: ClassVar[tuple[str, ...]] = (r"Nobody has more than [0-9,]+ rows in a class or bucket\.",)
 
     l: Annotated[int | float | Fraction, AtLeast(1)]  # noqa: E741
     form: DiversityForm = "frequency"
@@ -143,6 +144,10 @@ class LDiversity(Promise):
             f"In every class the most frequent value occurs at most {plain(self.c or 0)} times as often as the "
             f"{number}-th most frequent and all rarer values together."
         )
+
+    def is_vacuous(self, classes: Classes) -> bool:
+        """l = 1 asks for nothing; in the recursive form with c of at least 1."""
+        return self.l == 1 and (self.c is None or self.c >= 1)
 
     def check(self, classes: Classes) -> Finding:
         """Find the least diverse class."""

@@ -164,6 +164,10 @@ class TCloseness(Promise):
                 ]
         return [entry]
 
+    def is_vacuous(self, classes: Classes) -> bool:
+        """No two distributions are more than 1 apart."""
+        return exact(self.t) >= 1
+
     def check(self, classes: Classes) -> Finding:
         """Find the class farthest from the table."""
         outcomes = assess(self.name, classes, self.column, in_blocks(self._outcome))

@@ -15,8 +15,9 @@ import pyarrow as pa
 from undercover import plugins
 from undercover.engines.divided import anonymized
 from undercover.engines.local import LocalEngine
-from undercover.errors import InternalError, ParameterError, UnreachableError, listed, unknown
+from undercover.errors import DataError, InternalError, ParameterError, UnreachableError, listed, unknown
 from undercover.forms import read as read_release
+from undercover.guarantees.cells import followers
 from undercover.guarantees.checking import Checkable
 from undercover.guarantees.requirements import guarantee_from_mapping
 from undercover.guarantees.verify import Verification, verify_private
@@ -243,6 +244,7 @@ def publish_table(
     claims = [claim for claim in (*method.claims(table), *draft.claims) if fits(claim, Checkable)]
     found = at("verify", _verified, run, [*claims, *require], at.progress, told="verifying")
     _must_hold(found, len(claims))
+    _must_verify(found, run)
     warnings = (*run.warnings, *_of_use(run.release))
     release = run.release.with_guarantees(found.manifest_entries())
     return replace(run, release=release, verification=found, timings=dict(at.seconds), warnings=warnings)
@@ -347,6 +349,18 @@ def _must_hold(verification: Verification, n_claims: int) -> None:
             f"What was required does not hold: {asked}. Ask the method for it, or require less.",
             best={finding.name: finding.actual for finding in failed},
         )
+
+
+def _must_verify(verification: Verification, run: Run) -> None:
+    """What would not verify is not written: columns that give others away, cells that read as something else."""
+    trees = {
+        name: settings.hierarchy.rows
+        for name in run.schema.quasi_identifiers
+        if (settings := run.schema.column(name)).hierarchy is not None
+    }
+    problems = [*verification.problems, *(followers(read_release(run.release), trees) if trees else ())]
+    if problems:
+        raise DataError(list(dict.fromkeys(problems)))
 
 
 def _without(table: Table, dropped: Sequence[str]) -> Table:

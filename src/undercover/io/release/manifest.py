@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -21,13 +21,15 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from undercover import plugins
 from undercover.errors import DataError, InternalError, UnknownFormError, VerificationError, listed
 from undercover.io.plain import as_json
-from undercover.io.release.before_forms import OLD, files_by_old_rules, form_by_old_rules, stripped
+from undercover.io.release.before_forms import OLD, UNNUMBERED, files_by_old_rules, form_by_old_rules, stripped
 from undercover.io.release.contents import (
+    ALWAYS,
     LAYOUT,
     MANIFEST,
     PACKAGE,
     check_layout,
     hashes,
+    lacking_keys,
     misfits,
     pieces_of,
     public_part,
@@ -128,6 +130,16 @@ class Public:
     content: Mapping[str, Any] = field(default_factory=dict)  # of the manifest, as it stands
     recorded: Mapping[str, Any] | None = None  # what the private run wrote into it, where it says so
 
+    @property
+    def lacking(self) -> list[str]:
+        """Keys that every manifest of this layout has and this one lacks."""
+        return [name for name in ALWAYS if name not in self.content]
+
+    @property
+    def is_old(self) -> bool:
+        """Whether the manifest does not say its layout, as none did before 0.1.0 was finished."""
+        return self.content.get("layout") is None
+
 
 def write_tables(
     release: Release,
@@ -216,7 +228,11 @@ def read_public(folder: str | os.PathLike[str]) -> Public:
         version=manifest.undercover,
         form=_form(manifest, tables, problems),
     )
-    return Public(release, problems, [OLD] if manifest.files is None else [], content)
+    public = Public(release, problems, content=content)
+    if not public.is_old:
+        problems += lacking_keys(content)
+        return public
+    return replace(public, notes=[OLD if manifest.files is None else UNNUMBERED])
 
 
 def _form(manifest: _Manifest, tables: Sequence[PublishedTable], problems: list[str]) -> Form:
