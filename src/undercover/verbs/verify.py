@@ -93,7 +93,10 @@ def _of_folder(
     """What the files of a folder show: what is in them, whether they fit together, who signed them."""
     trusted = None if trusted_by is None else public_key(trusted_by)
     where = public_part(place)
-    run, public = load_both(place) if (place / "private").is_dir() else (None, read_public(where))
+    if (place / "private").is_dir():
+        run, public = load_both(place, strict=True)
+    else:
+        run, public = None, read_public(where, strict=True)
     release, notes = public.release, [*([WITHHELD] if is_withheld(place) else []), *public.notes]
     problems = [*public.problems, *emptied(release)]
     if "files" in public.content:
