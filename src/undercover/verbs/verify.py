@@ -16,9 +16,9 @@ from undercover.guarantees.checking import Checkable
 from undercover.guarantees.contradictions import emptied, unsafe_unsaid
 from undercover.guarantees.verify import Verification, verify_private
 from undercover.guarantees.verify import verify as verify_release
-from undercover.io.release.contents import is_withheld, public_part
+from undercover.io.release.contents import has_datasheet, is_withheld, public_part
 from undercover.io.release.folder import load_both
-from undercover.io.release.manifest import read_public
+from undercover.io.release.manifest import Public, read_public
 from undercover.io.signatures import check_signature, public_key
 from undercover.model.release import Release
 from undercover.model.run import Run
@@ -113,7 +113,21 @@ def _of_folder(
     elif trusted is None:
         notes.append(f"Signed by {signed_by}. Whose key that is, only `--trusted-by` can tell.")
     found = verify_release(release, also=also, problems=[*problems, *wrong]).extended(notes=notes)
+    found = _with_datasheet(found, where, public)
     if public.recorded is not None:
         recorded = public.recorded
         found = replace(found, stated={name: recorded.get(name) == getattr(release, name) for name in found.stated})
     return replace(found, signed_by=signed_by, old="files" not in public.content), release, run
+
+
+def _with_datasheet(found: Verification, where: Path, public: Public) -> Verification:
+    """The same verification, with what the datasheet says that the release does not account for.
+
+    Pages and the words of methods are loaded for it, and only when every promise was checked without them.
+    """
+    if not has_datasheet(where) or found.problems:
+        return found
+    from undercover.pages.datasheet_comparison import compare_datasheet
+
+    said = compare_datasheet(where, public)
+    return replace(found, problems=(*found.problems, *said.problems)).extended(notes=said.notes)
