@@ -48,7 +48,8 @@ _ATTRIBUTES: Mapping[str, frozenset[str]] = {
     "th": frozenset({"class", "colspan", "rowspan", "scope"}),
     **dict.fromkeys(("div", "span", "p", "table", "small", "ul", "dl", "h2", "h3"), frozenset({"class"})),
 }
-_WORD = re.compile(r"[\w #.-]{0,60}")
+_WORD = re.compile(r"[\w #:.-]{0,60}")
+_TELLING_STYLE = re.compile(r"url\(|@import|expression\(|content\s*:\s*(?!attr\()[\"'][^\"']{12}")
 _METAS = ("viewport", "robots", "generator", "template", "Content-Security-Policy", None)
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _LARGE = 100  # numbers below are found in code and lists of any page
@@ -160,7 +161,7 @@ class _Page(HTMLParser):
                 self.faults.append("a script of its own")
             self._within = ""
         elif self._within == "style":
-            if re.search(r"url\(|@import|expression|\"[^\"]{30,}\"|/\*.{200,}\*/", data, re.S):
+            if re.search(_TELLING_STYLE, data):
                 self.faults.append("a style with texts or addresses in it")
         elif has_rows(data) and self._within not in ("code", "pre"):
             self.faults.append("rows of a table")

@@ -26,6 +26,8 @@ _MOST = 10_000  # texts of a column that are looked at one by one
 def find_rows_in_cells(tables: Sequence[PublishedTable]) -> Residue:
     """Look through the different texts of all columns for lists of values."""
     found = Residue()
+    if any(has_rows(name) or not name.isprintable() for table in tables for name in table.data.column_names):
+        found.problems.append(f"A column has a name that holds rows, or letters that are not printed. {ADVICE}")
     different = {(table.name, name): _texts(values) for table in tables for name, values in table.different.items()}
     known = _Values(tables)
     for (table, name), texts in different.items():

@@ -92,8 +92,8 @@ def _footer_problems(path: Path, about: Any, schema: pa.Schema) -> list[str]:
     place = len(_MAGIC)
     for group in range(about.num_row_groups):
         rows = about.row_group(group)
-        if rows.num_rows > SLICE:
-            return [_said(path, "its row groups are larger than we write them")]
+        if rows.num_rows != min(SLICE, about.num_rows - SLICE * group):
+            return [_said(path, "its rows are cut into other groups than we cut them")]
         for number in range(rows.num_columns):
             column = rows.column(number)
             if column.compression != _CODEC or column.file_path:
