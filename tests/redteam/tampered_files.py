@@ -88,8 +88,7 @@ def rename_column(name: str, other: str) -> Alter:
             claim["columns"] = [other if one == name else one for one in claim["columns"]]
         content = json.loads(json.dumps(folder.package).replace(json.dumps(name), json.dumps(other)))
         folder.write_package(content)
-        (folder.place / "datasheet.html").unlink()
-        del folder.content["files"]["datasheet.html"]
+        folder.drop_datasheet()
 
     return alter
 

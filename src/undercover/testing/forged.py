@@ -59,6 +59,11 @@ class Folder:
         """A file of raw rows."""
         (self.place / name).write_text("name,age\nAda,34\nBob,35\n", encoding="utf-8")
 
+    def drop_datasheet(self) -> None:
+        """Take the datasheet away, as a release may have none: it says what the manifest says, and would tell."""
+        (self.place / DATASHEET).unlink()
+        del self.content["files"][DATASHEET]
+
     def seal(self) -> None:
         """Write the data package and the manifest with the sizes and hashes of the files as they are now."""
         self._seal_package()
