@@ -112,17 +112,17 @@ CSV = [
     Tampering("one raw row in a cell", extend_value("flu", ", 34, F, 10041"), said=ROWS_IN_CELL),
     Tampering("one raw row with semicolons in a cell", extend_value("flu", ";34;F;10041"), said=ROWS_IN_CELL),
     Tampering("rows in the name of a column", rename_column("zip", "zip\n" + RAW), said="has a name that holds rows"),
-    Tampering("letters that are not printed in a name", rename_column("zip", "zip\x1b[8m"), said="letters that are not"),
     Tampering(
-        "a coded text in a cell", extend_value("flu", BLOB), on_word=True, said="rests on the holder's word"
+        "letters that are not printed in a name", rename_column("zip", "zip\x1b[8m"), said="letters that are not"
     ),
-    Tampering(
-        "a line break in a cell", extend_value("flu", "\nAda"), on_word=True, said="rests on the holder's word"
-    ),
+    Tampering("a coded text in a cell", extend_value("flu", BLOB), on_word=True, said="rests on the holder's word"),
+    Tampering("a line break in a cell", extend_value("flu", "\nAda"), on_word=True, said="rests on the holder's word"),
 ]
 for _release in ("anatomy", "cross-bucket", "streamliner", "dealt", "drawn", "perturbed"):
     CSV += [
-        Tampering(f"a byte-order mark, {_release}", edit(lambda data: b"\xef\xbb\xbf" + data), _release, said="holds more"),
+        Tampering(
+            f"a byte-order mark, {_release}", edit(lambda data: b"\xef\xbb\xbf" + data), _release, said="holds more"
+        ),
         Tampering(f"a blank line, {_release}", insert_after_lines(3, b"\n"), _release, said="holds more"),
     ]
 CSV += [
@@ -372,6 +372,14 @@ MEMBERS, PART = "unknown members", "is not the one that belongs to a single plai
 PLAIN = "another cell that is no plain value"
 FLU = '<c r="A2" t="inlineStr">'
 COMMENTS = f'<comments><commentList><comment ref="A1"><text><t>{RAW}</t></text></comment></commentList></comments>'
+VALIDATION = (
+    '<dataValidations count="1"><dataValidation type="list" sqref="A1">'
+    f'<formula1>"{RAW}"</formula1></dataValidation></dataValidations>'
+)
+CONDITION = (
+    '<conditionalFormatting sqref="A1"><cfRule type="expression">'
+    f"<formula>{RAW}</formula></cfRule></conditionalFormatting>"
+)
 EXCEL = [
     Tampering(name, alter, release, "xlsx", said=said)
     for name, alter, release, said in [
@@ -384,31 +392,122 @@ EXCEL = [
         ("an extra member, perturbed", add_part("xl/media/image1.png", RAW), "perturbed", MEMBERS),
         ("custom properties", add_part("docProps/custom.xml", f"<Properties>{RAW}</Properties>"), "mondrian", MEMBERS),
         ("a macro", add_part("xl/vbaProject.bin", RAW), "mondrian", MEMBERS),
-        ("shared strings no cell has", add_part("xl/sharedStrings.xml", f"<sst><si><t>{RAW}</t></si></sst>"), "drawn", MEMBERS),
+        (
+            "shared strings no cell has",
+            add_part("xl/sharedStrings.xml", f"<sst><si><t>{RAW}</t></si></sst>"),
+            "drawn",
+            MEMBERS,
+        ),
         ("settings of a printer", add_part("xl/printerSettings/printerSettings1.bin", RAW), "mondrian", MEMBERS),
         ("an external link", add_part("xl/externalLinks/externalLink1.xml", RAW), "mondrian", MEMBERS),
         ("a formula", patch(SHEET, FLU, f'<c r="A2" t="inlineStr"><f>"{RAW}"</f>'), "mondrian", PLAIN),
-        ("a defined name", patch(BOOK, "<calcPr", f'<definedNames><definedName name="a">{RAW}</definedName></definedNames><calcPr'), "mondrian", PART),
+        (
+            "a defined name",
+            patch(BOOK, "<calcPr", f'<definedNames><definedName name="a">{RAW}</definedName></definedNames><calcPr'),
+            "mondrian",
+            PART,
+        ),
         ("the creator of a workbook", patch(CORE, "<dc:creator>", f"<dc:creator>{RAW}"), "mondrian", PART),
-        ("keywords of a workbook", patch(CORE, "<dc:creator>", f"<cp:keywords>{RAW}</cp:keywords><dc:creator>"), "mondrian", PART),
+        (
+            "keywords of a workbook",
+            patch(CORE, "<dc:creator>", f"<cp:keywords>{RAW}</cp:keywords><dc:creator>"),
+            "mondrian",
+            PART,
+        ),
         ("the company of a workbook", patch(APP, "<Company>", f"<Company>{RAW}"), "mondrian", PART),
         ("another time of writing", patch(CORE, "1980-01-01", "2026-01-01"), "mondrian", PART),
         ("another name of the sheet", patch(BOOK, 'name="table"', 'name="Ada 34 flu"'), "mondrian", PART),
-        ("a format of numbers that is a text", patch("xl/styles.xml", "<fonts ", f'<numFmts count="1"><numFmt numFmtId="164" formatCode="&quot;{RAW}&quot;"/></numFmts><fonts '), "mondrian", PART),
+        (
+            "a format of numbers that is a text",
+            patch(
+                "xl/styles.xml",
+                "<fonts ",
+                f'<numFmts count="1"><numFmt numFmtId="164" formatCode="&quot;{RAW}&quot;"/></numFmts><fonts ',
+            ),
+            "mondrian",
+            PART,
+        ),
         ("a text in the theme", patch("xl/theme/theme1.xml", 'name="Office"', f'name="{RAW}"'), "mondrian", PART),
-        ("a comment in a sheet's text", patch(SHEET, "<sheetData>", f"<!-- {RAW} --><sheetData>"), "mondrian", "set up in another way"),
-        ("a hidden column", patch(SHEET, "<sheetData>", '<cols><col min="9" max="9" hidden="1"/></cols><sheetData>'), "mondrian", "set up in another way"),
-        ("a header for print", patch(SHEET, "</worksheet>", f"<headerFooter><oddHeader>{RAW}</oddHeader></headerFooter></worksheet>"), "mondrian", "below its cells"),
-        ("a list to choose from", patch(SHEET, "<pageMargins", f'<dataValidations count="1"><dataValidation type="list" sqref="A1"><formula1>"{RAW}"</formula1></dataValidation></dataValidations><pageMargins'), "mondrian", "below its cells"),
-        ("a conditional format", patch(SHEET, "<pageMargins", f'<conditionalFormatting sqref="A1"><cfRule type="expression"><formula>{RAW}</formula></cfRule></conditionalFormatting><pageMargins'), "mondrian", "below its cells"),
-        ("an extension of a sheet", patch(SHEET, "</worksheet>", f"<extLst><ext>{RAW}</ext></extLst></worksheet>"), "mondrian", "below its cells"),
+        (
+            "a comment in a sheet's text",
+            patch(SHEET, "<sheetData>", f"<!-- {RAW} --><sheetData>"),
+            "mondrian",
+            "set up in another way",
+        ),
+        (
+            "a hidden column",
+            patch(SHEET, "<sheetData>", '<cols><col min="9" max="9" hidden="1"/></cols><sheetData>'),
+            "mondrian",
+            "set up in another way",
+        ),
+        (
+            "a header for print",
+            patch(SHEET, "</worksheet>", f"<headerFooter><oddHeader>{RAW}</oddHeader></headerFooter></worksheet>"),
+            "mondrian",
+            "below its cells",
+        ),
+        (
+            "a list to choose from",
+            patch(
+                SHEET,
+                "<pageMargins",
+                VALIDATION + "<pageMargins",
+            ),
+            "mondrian",
+            "below its cells",
+        ),
+        (
+            "a conditional format",
+            patch(
+                SHEET,
+                "<pageMargins",
+                CONDITION + "<pageMargins",
+            ),
+            "mondrian",
+            "below its cells",
+        ),
+        (
+            "an extension of a sheet",
+            patch(SHEET, "</worksheet>", f"<extLst><ext>{RAW}</ext></extLst></worksheet>"),
+            "mondrian",
+            "below its cells",
+        ),
         ("a hidden row", patch(SHEET, '<row r="3">', '<row r="3" hidden="1">'), "mondrian", "hidden, out of order"),
-        ("formatted runs of a text", patch(SHEET, FLU + "<is>", FLU + f"<is><rPh sb='0' eb='1'><t>{RAW}</t></rPh>"), "mondrian", PLAIN),
-        ("a cell twice", patch(SHEET, FLU, f'<c r="A2" t="inlineStr"><is><t>{RAW}</t></is></c>' + FLU), "mondrian", "or one twice"),
+        (
+            "formatted runs of a text",
+            patch(SHEET, FLU + "<is>", FLU + f"<is><rPh sb='0' eb='1'><t>{RAW}</t></rPh>"),
+            "mondrian",
+            PLAIN,
+        ),
+        (
+            "a cell twice",
+            patch(SHEET, FLU, f'<c r="A2" t="inlineStr"><is><t>{RAW}</t></is></c>' + FLU),
+            "mondrian",
+            "or one twice",
+        ),
         ("a comment of the archive", rezip(comment=RAW.encode()), "mondrian", "comment or extra fields"),
-        ("a comment of a member", rezip(describe=lambda info: setattr(info, "comment", RAW.encode())), "mondrian", "comment or extra fields"),
-        ("an extra field of a member", rezip(describe=lambda info: setattr(info, "extra", b"\xfe\xca" + len(RAW).to_bytes(2, "little") + RAW.encode())), "mondrian", "comment or extra fields"),
-        ("times of members", rezip(describe=lambda info: setattr(info, "date_time", (2026, 1, 2, 3, 4, 6))), "mondrian", "times of writing"),
+        (
+            "a comment of a member",
+            rezip(describe=lambda info: setattr(info, "comment", RAW.encode())),
+            "mondrian",
+            "comment or extra fields",
+        ),
+        (
+            "an extra field of a member",
+            rezip(
+                describe=lambda info: setattr(
+                    info, "extra", b"\xfe\xca" + len(RAW).to_bytes(2, "little") + RAW.encode()
+                )
+            ),
+            "mondrian",
+            "comment or extra fields",
+        ),
+        (
+            "times of members",
+            rezip(describe=lambda info: setattr(info, "date_time", (2026, 1, 2, 3, 4, 6))),
+            "mondrian",
+            "times of writing",
+        ),
         ("bytes before an archive", edit(lambda data: RAW.encode() + data), "mondrian", "bytes lie"),
         ("bytes behind a packed member", pad_member, "mondrian", "bytes lie behind a member"),
         ("a member twice", duplicate_member, "mondrian", "a member is there twice"),
@@ -467,13 +566,23 @@ STATISTICS = [
     for kind in ("dta", "sav")
 ]
 STATISTICS += [
-    Tampering(f"a label of the file, {kind}", write_statistics(file_label=RAW[:60]), "dealt", kind, said="a label of the")
+    Tampering(
+        f"a label of the file, {kind}", write_statistics(file_label=RAW[:60]), "dealt", kind, said="a label of the"
+    )
     for kind in ("dta", "sav")
 ]
 STATISTICS += [
     Tampering("notes of a file", write_statistics(note=RAW), "mondrian", "sav", said="it has notes"),
-    Tampering("bytes after a Stata file", edit(lambda data: data + RAW.encode()), "mondrian", "dta", said="different bytes"),
-    Tampering("characteristics of Stata", edit(with_characteristics), "mondrian", "dta", said="`table.dta` holds more than its cells"),
+    Tampering(
+        "bytes after a Stata file", edit(lambda data: data + RAW.encode()), "mondrian", "dta", said="different bytes"
+    ),
+    Tampering(
+        "characteristics of Stata",
+        edit(with_characteristics),
+        "mondrian",
+        "dta",
+        said="`table.dta` holds more than its cells",
+    ),
     Tampering(
         "the time of writing a Stata file",
         edit(lambda data: data.replace(b"01 Jan 1980 00:00", b"02 Feb 2026 03:04")),
@@ -540,14 +649,30 @@ PACKAGE = [
         ("another role in the package", lambda package: field_of(package).update(role="sensitive"), ACCOUNT),
         ("another type in the package", lambda package: field_of(package).update(type=RAW), ACCOUNT),
         ("another media type", lambda package: package["resources"][0].update(mediatype=RAW), ACCOUNT),
-        ("a contributor more", lambda package: package["contributors"].append({"title": "Ada", "role": "author"}), ACCOUNT),
+        (
+            "a contributor more",
+            lambda package: package["contributors"].append({"title": "Ada", "role": "author"}),
+            ACCOUNT,
+        ),
         ("a licence more", lambda package: package["licenses"].append({"name": "Ada"}), ACCOUNT),
         ("sources", lambda package: package.update(sources=[{"title": RAW}]), ACCOUNT),
-        ("missing values that are rows", lambda package: package["resources"][0]["schema"].update(missingValues=["", RAW]), ACCOUNT),
+        (
+            "missing values that are rows",
+            lambda package: package["resources"][0]["schema"].update(missingValues=["", RAW]),
+            ACCOUNT,
+        ),
         ("another name of the package", lambda package: package.update(name="ada-34-flu"), ACCOUNT),
-        ("a path to elsewhere", lambda package: package["resources"][0].update(path="https://example.org/raw.csv", name="raw"), ACCOUNT),
+        (
+            "a path to elsewhere",
+            lambda package: package["resources"][0].update(path="https://example.org/raw.csv", name="raw"),
+            ACCOUNT,
+        ),
         ("keys that are rows", lambda package: package["resources"][0]["schema"].update({RAW: 1}), ACCOUNT),
-        ("a description of a column that the page does not have", lambda package: field_of(package).update(description="Ada is 34"), "is not the one that belongs to this release"),
+        (
+            "a description of a column that the page does not have",
+            lambda package: field_of(package).update(description="Ada is 34"),
+            "is not the one that belongs to this release",
+        ),
     ]
 ]
 PACKAGE += [
@@ -579,19 +704,39 @@ def as_another_version(alter: Alter) -> Alter:
 
 END = "</main>"
 PAGE_EDITS: list[tuple[str, Alter, str]] = [
-    ("a hidden block", repage(END, f'<div style="display:none">{RAW}</div></main>'), "an attribute that no datasheet has"),
+    (
+        "a hidden block",
+        repage(END, f'<div style="display:none">{RAW}</div></main>'),
+        "an attribute that no datasheet has",
+    ),
     ("a hidden attribute", repage(END, f"<p hidden>{RAW}</p></main>"), "an attribute that no datasheet has"),
     ("a comment", repage(END, f"<!-- {RAW} --></main>"), "comments"),
     ("a script more", repage("</body>", f"<script>const raw = `{RAW}`;</script></body>"), "scripts"),
     ("data in the script", repage("<script>", f"<script>const raw = `{RAW}`;"), "a script of its own"),
-    ("an embedded file", repage(END, f'<img src="data:text/csv;base64,{BLOB}"></main>'), "an element that no datasheet has"),
+    (
+        "an embedded file",
+        repage(END, f'<img src="data:text/csv;base64,{BLOB}"></main>'),
+        "an element that no datasheet has",
+    ),
     ("a link with data", repage(END, f'<a href="data:text/csv;base64,{BLOB}">x</a></main>'), "an element that no"),
-    ("another figure", repage('<data value="240">240</data>', '<data value="2400">2,400</data>'), "numbers that the release"),
+    (
+        "another figure",
+        repage('<data value="240">240</data>', '<data value="2400">2,400</data>'),
+        "numbers that the release",
+    ),
     ("another exact figure", repage('<data value="240">', '<data value="10023.34">'), "numbers that the release"),
     ("a text in the style", repage("</style>", f'p::after {{ content: "{BLOB}"; }}</style>'), "a style with texts"),
-    ("an address in the style", repage("</style>", f"p {{ background: url(data:text/csv,{BLOB}); }}</style>"), "a style with"),
+    (
+        "an address in the style",
+        repage("</style>", f"p {{ background: url(data:text/csv,{BLOB}); }}</style>"),
+        "a style with",
+    ),
     ("rows in a paragraph", repage(END, f"<p>{RAW}</p></main>"), "rows of a table"),
-    ("a meta description", repage("</head>", f'<meta name="description" content="{BLOB}"></head>'), "metadata of its own"),
+    (
+        "a meta description",
+        repage("</head>", f'<meta name="description" content="{BLOB}"></head>'),
+        "metadata of its own",
+    ),
     ("a title of a block", repage("<main>", f'<main title="{BLOB}">'), "an attribute that no datasheet has"),
     ("a template element", repage(END, f"<template>{RAW}</template></main>"), "an element that no datasheet has"),
     ("a form", repage(END, '<form action="https://example.org"></form></main>'), "an element that no datasheet has"),

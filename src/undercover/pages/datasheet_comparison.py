@@ -27,6 +27,7 @@ from undercover.model.formats import Files
 from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.jinja import script_text, template_digest
 from undercover.pages.render import datasheet_html
+from undercover.parsing import MALFORMED
 
 KNOWN_SCRIPTS = frozenset({"MnhevQWFzOIBHvYtxKnIbII/7AN7onWpUskN0iiwyhM="})
 """Digests of the scripts that datasheets of earlier versions have."""
@@ -34,8 +35,9 @@ KNOWN_SCRIPTS = frozenset({"MnhevQWFzOIBHvYtxKnIbII/7AN7onWpUskN0iiwyhM="})
 _TEMPLATE = re.compile(r'<meta name="template" content="([0-9a-f]{12})">\n')
 _DATE = re.compile(r"<dt>Date</dt><dd>([^<\n]{1,40})</dd>")
 _ELEMENTS = frozenset(
-    "html head meta title style body header footer main section div span h1 h2 h3 p dl dt dd ul li code pre strong em "
-    "small table thead tbody tr th td data input label script".split()
+    ("html", "head", "meta", "title", "style", "body", "header", "footer", "main", "section", "div", "span", "script")
+    + ("h1", "h2", "h3", "p", "dl", "dt", "dd", "ul", "li", "code", "pre", "strong", "em", "small", "data")
+    + ("table", "thead", "tbody", "tr", "th", "td", "input", "label")
 )
 _ATTRIBUTES: Mapping[str, frozenset[str]] = {
     "html": frozenset({"lang"}),
@@ -63,25 +65,30 @@ def compare_datasheet(place: Path, public: Public) -> Residue:
     except UnicodeDecodeError:
         return Residue([f"`{DATASHEET}` is not a page of text. {ADVICE}"])
     made_by = _TEMPLATE.search(text)
+    is_ours = made_by is not None and made_by[1] == template_digest()
     try:
         again = _made_anew(place, public, text)
-    except UndercoverError as error:
-        again = None
-        why = f"it cannot be made anew here: {error}"
-    else:
-        if _TEMPLATE.sub("", text) == _TEMPLATE.sub("", again):
-            return Residue()
-        why = "another version of undercover or of a plug-in made it"
-        if made_by is not None and made_by[1] == template_digest():
-            return Residue([f"`{DATASHEET}` is not the one that belongs to this release: {_first_difference(text, again)}. {ADVICE}"])
-    page = _Page(text, _numbers_of(public.content, again or ""))
+    except (UndercoverError, *MALFORMED):
+        again = ""
+    if _TEMPLATE.sub("", text) == _TEMPLATE.sub("", again):
+        return Residue()
+    if is_ours:
+        line = _first_difference(text, again)
+        return Residue(
+            [
+                f"`{DATASHEET}` is not the one that belongs to this release: line {line} is not what the release makes "
+                f"of it. {ADVICE}"
+            ]
+        )
+    page = _Page(text, _numbers_of(public.content, again))
     if page.faults:
-        return Residue([f"`{DATASHEET}` holds what no datasheet has: {'; '.join(dict.fromkeys(page.faults))}. {ADVICE}"])
+        faults = "; ".join(dict.fromkeys(page.faults))
+        return Residue([f"`{DATASHEET}` holds what no datasheet has: {faults}. {ADVICE}"])
     return Residue(
         [],
         [
-            f"The sentences of `{DATASHEET}` rest on the holder's word: {why}, so that they could not be compared. Its "
-            "structure, scripts and numbers were."
+            f"The sentences of `{DATASHEET}` rest on the holder's word: another version of undercover or of a plug-in "
+            "made it, so that they could not be compared. Its structure, scripts and numbers were."
         ],
     )
 
@@ -105,11 +112,11 @@ def _files(tables: list[dict[str, Any]]) -> Files:
     return Files(kind, max(parted, default=0) or None, escaped)
 
 
-def _first_difference(text: str, again: str) -> str:
-    """In what two pages differ first, without repeating it."""
+def _first_difference(text: str, again: str) -> int:
+    """The first line in which two pages differ."""
     theirs, mine = text.splitlines(), again.splitlines()
-    line = next((number for number, pair in enumerate(zip(theirs, mine, strict=False), 1) if pair[0] != pair[1]), None)
-    return f"line {line or min(len(theirs), len(mine)) + 1} is not what the release makes of it"
+    pairs = enumerate(zip(theirs, mine, strict=False), 1)
+    return next((number for number, (one, other) in pairs if one != other), min(len(theirs), len(mine)) + 1)
 
 
 def _numbers_of(content: Mapping[str, Any], again: str) -> set[str]:

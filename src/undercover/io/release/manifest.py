@@ -13,10 +13,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from undercover import plugins
 from undercover.errors import DataError, InternalError, UnknownFormError, VerificationError, listed
@@ -100,11 +100,26 @@ class _Method(_Entry):
     parameters: dict[str, Any]
 
 
+class _Claim(_Entry):
+    """A promise: what every one has; the rest are its own parameters, which the guarantee checks."""
+
+    name: str
+    actual: float | Literal["inf"] | None = None
+    holds: bool | None = None
+    needs: str | None = None
+    columns: list[str] | None = None
+
+
+def _check_claim(claim: dict[str, Any]) -> dict[str, Any]:
+    _Claim.model_validate(claim)
+    return claim
+
+
 class _Manifest(_Entry):
     undercover: str
     layout: int | None = Field(None, ge=1, strict=True)
     method: _Method
-    guarantees: list[dict[str, Any]]
+    guarantees: list[Annotated[dict[str, Any], AfterValidator(_check_claim)]]
     algorithm_safe: bool
     corruption_robust: bool = False
     tables: list[_Table]

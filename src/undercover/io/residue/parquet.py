@@ -57,8 +57,8 @@ def find_in_parquet(path: Path) -> Residue:
                     return found
         if written_by:
             found.notes.append(
-                f"`{path.name}` says that `{_printable(about.created_by)}` wrote it; here it would be `{written_by}`. Its "
-                "pages were compared by size and statistics alone. Verify it with that version to compare every byte."
+                f"`{path.name}` says that `{_printable(about.created_by)}` wrote it; here it would be `{written_by}`. "
+                "Its pages were compared by size and statistics alone. That version can compare every byte."
             )
     return found
 

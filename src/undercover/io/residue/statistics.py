@@ -59,10 +59,13 @@ def _written_again(
     """Compare a file with what its cells and labels make when they are written again."""
     with tempfile.TemporaryDirectory() as place:
         again = Path(place, path.name)
+        shown = {name: form for name, form in about.original_variable_types.items() if not _is_text(form)}
         options: dict[str, Any] = {
             "column_labels": {name: label or "" for name, label in labels.items()},
             "variable_value_labels": about.variable_value_labels,
-            "variable_format": {name: form for name, form in about.original_variable_types.items() if not _is_text(form)},
+            "variable_format": {
+                name: form for name, form in about.original_variable_types.items() if not _is_text(form)
+            },
         }
         if kind == "sav":
             measures = {name: one for name, one in about.variable_measure.items() if one == "ordinal"}

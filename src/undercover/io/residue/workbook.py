@@ -122,7 +122,9 @@ def _fixed_parts() -> dict[str, frozenset[str]]:
     """The digests that fixed parts may have: those of known versions, and of the installed one."""
     installed = installed_parts() if find_spec("xlsxwriter") is not None else {}
     names = {*KNOWN, *installed}
-    return {part: frozenset((*KNOWN.get(part, ()), *([installed[part]] if part in installed else ()))) for part in names}
+    return {
+        part: frozenset((*KNOWN.get(part, ()), *([installed[part]] if part in installed else ()))) for part in names
+    }
 
 
 def installed_parts() -> dict[str, str]:
