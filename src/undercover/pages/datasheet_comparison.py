@@ -35,9 +35,11 @@ KNOWN_SCRIPTS = frozenset({"MnhevQWFzOIBHvYtxKnIbII/7AN7onWpUskN0iiwyhM="})
 _TEMPLATE = re.compile(r'<meta name="template" content="([0-9a-f]{12})">\n')
 _DATE = re.compile(r"<dt>Date</dt><dd>([^<\n]{1,40})</dd>")
 _ELEMENTS = frozenset(
-    ("html", "head", "meta", "title", "style", "body", "header", "footer", "main", "section", "div", "span", "script")
-    + ("h1", "h2", "h3", "p", "dl", "dt", "dd", "ul", "li", "code", "pre", "strong", "em", "small", "data")
-    + ("table", "thead", "tbody", "tr", "th", "td", "input", "label")
+    {
+        *("html", "head", "meta", "title", "style", "body", "header", "footer", "main", "section", "div", "span"),
+        *("script", "h1", "h2", "h3", "p", "dl", "dt", "dd", "ul", "li", "code", "pre", "strong", "em", "small"),
+        *("data", "table", "thead", "tbody", "tr", "th", "td", "input", "label"),
+    }
 )
 _ATTRIBUTES: Mapping[str, frozenset[str]] = {
     "html": frozenset({"lang"}),

@@ -35,7 +35,7 @@ def find_in_statistics(path: Path, columns: Sequence[Mapping[str, Any]], words: 
         if held:
             found.problems.append(_said(path, f"it has {what}"))
     own = {str(column.get("variable") or column["name"]): str(column["name"]) for column in columns}
-    labels = dict(zip(about.column_names, about.column_labels, strict=True))
+    labels = {str(name): label for name, label in zip(about.column_names, about.column_labels, strict=True)}
     for variable, label in labels.items():
         name = own.get(variable, variable)
         if (label or "") != label_column(variable, name, words.get(name, ""), kind):
@@ -63,9 +63,7 @@ def _written_again(
         options: dict[str, Any] = {
             "column_labels": {name: label or "" for name, label in labels.items()},
             "variable_value_labels": about.variable_value_labels,
-            "variable_format": {
-                name: form for name, form in about.original_variable_types.items() if not _is_text(form)
-            },
+            "variable_format": shown,
         }
         if kind == "sav":
             measures = {name: one for name, one in about.variable_measure.items() if one == "ordinal"}
