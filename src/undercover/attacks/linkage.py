@@ -89,7 +89,10 @@ class LinkageResult(Viewable):
                 "row": int(rows[i]),
                 "matches": found.matches[i].item(),
                 "identity": float(found.identity[i]),
-                "attribute": {name: float(values[i]) for name, values in found.attribute.items()},
+                "attribute": {
+                    name: None if name in found.lacking and found.lacking[name][i] else float(values[i])
+                    for name, values in found.attribute.items()
+                },
             }
             for i in self._worst(limit)
         ]
@@ -140,8 +143,8 @@ class LinkageResult(Viewable):
             "attribute_histogram": {
                 name: {
                     "edges": _EDGES.round(2).tolist(),
-                    "before": self._for_all(np.histogram(self.before.attribute[name], bins=_EDGES)[0]),
-                    "after": self._for_all(np.histogram(self.after.attribute[name], bins=_EDGES)[0]),
+                    "before": self._for_all(np.histogram(_of_values(self.before, name), bins=_EDGES)[0]),
+                    "after": self._for_all(np.histogram(_of_values(self.after, name), bins=_EDGES)[0]),
                 }
                 for name in self.after.attribute
             },
@@ -315,9 +318,17 @@ def _with_chance(found: Disclosure, chance: NDArray[np.float64] | None) -> Discl
     return found if chance is None else replace(found, found=chance * found.identity)
 
 
+def _of_values(found: Disclosure, name: str) -> NDArray[np.float64]:
+    """Belief in the value of everybody who has one."""
+    return found.of_values(name, found.attribute[name])
+
+
 def _surest(found: Disclosure) -> NDArray[np.float64]:
     """(n_rows,) how sure he is of the sensitive value of each row that he is surest of."""
-    attribute = list(found.attribute.values())
+    attribute = [
+        each if (lacks := found.lacking.get(name)) is None else np.where(lacks, 0.0, each)
+        for name, each in found.attribute.items()
+    ]
     return np.asarray(np.max(attribute, axis=0) if attribute else np.zeros(len(found.matches)))
 
 

@@ -10,8 +10,8 @@ largest whole l for the given c (0 where not even l = 1 holds).
 
 Deviations: equality keeps the recursive form, as in Tao, Xiao, Li & Zhang (Figure 1: counts of 3, 2, 2, 2, 1 and 1 are
 (1/2, 3)-diverse); Machanavajjhala et al. write r1 < c (rl + ... + rm). A missing sensitive value counts as a value, as
-the schema that let it through declared. Values that nobody can tell apart on a page count as one
-(:mod:`undercover.forms.alike`). Frequencies and counts are compared as whole numbers; only the entropy needs a
+the schema that let it through declared. Spellings of one value count as one
+(:mod:`undercover.model.spellings`). Frequencies and counts are compared as whole numbers; only the entropy needs a
 tolerance (1e-12).
 
 ``per`` names the column that says whose row it is, where people have several: then it is the belief that a value is

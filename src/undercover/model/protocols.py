@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from undercover.model.finding import Sense
 from undercover.model.groups import DrawnCells, Seen
+from undercover.model.release import Basis
 from undercover.model.run import Draft, Earlier, Run, SamePeople
 from undercover.model.schema import Schema
 from undercover.model.table import Table
@@ -208,6 +210,27 @@ def corruption_robust(method: Method) -> bool:
     (True, False)
     """
     return fits(method, Robust) and method.corruption_robust
+
+
+_BASIS = "choice_basis"
+
+
+def basis_of(method: Method) -> Basis:
+    """What the choice of a method rests on: what :func:`with_basis` said, or else ``declared``.
+
+    >>> from undercover.methods.streamliner.method import Streamliner
+    >>> basis_of(Streamliner(l=4)), basis_of(with_basis(Streamliner(l=4), "looked"))
+    ('declared', 'looked')
+    """
+    found: Basis = getattr(method, _BASIS, "declared")
+    return found
+
+
+def with_basis(method: Method, basis: Basis) -> Method:
+    """The same method, which knows what its choice rests on: whoever publishes by it says so in the release."""
+    again = copy(method)
+    object.__setattr__(again, _BASIS, basis)  # methods are frozen, and equal whoever chose them
+    return again
 
 
 @runtime_checkable

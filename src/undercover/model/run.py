@@ -17,7 +17,7 @@ from undercover.model.figures import counted
 from undercover.model.form import Form
 from undercover.model.groups import Groups
 from undercover.model.policy import STANDARD, Policy
-from undercover.model.release import PublishedTable, Release
+from undercover.model.release import LOOKED, Choice, PublishedTable, Release
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.model.verdict import Verdict
@@ -127,6 +127,14 @@ class Run(Shown):
         judged = replace(self, judged=verdict)
         judged.__dict__.update({name: self.__dict__[name] for name in ("attacks",) if name in self.__dict__})
         return judged
+
+    def chosen(self, choice: Choice) -> Run:
+        """The same run by another choice, to be judged anew; its attacks are not made again."""
+        release = self.release.chosen(choice)
+        warnings = dict.fromkeys([*self.warnings, *([LOOKED] if choice.has_looked else [])])
+        again = replace(self, release=release, warnings=tuple(warnings), judged=None)
+        again.__dict__.update({name: self.__dict__[name] for name in ("attacks",) if name in self.__dict__})
+        return again
 
     def saved(self, verdict: Verdict, scan: Any) -> None:
         """Note what was found in its files when they were written, and what the verdict is by it."""

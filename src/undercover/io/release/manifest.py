@@ -45,7 +45,8 @@ from undercover.model.cells import CellForm
 from undercover.model.figures import counted
 from undercover.model.form import Form, form_entry, form_of_entry
 from undercover.model.formats import Files, Format
-from undercover.model.release import STATEMENTS, PublishedColumn, PublishedTable, Release
+from undercover.model.interval_ends import Ends
+from undercover.model.release import STATEMENTS, Basis, Choice, PublishedColumn, PublishedTable, Release
 
 HOLDERS_WORDS = "What is said of the table in words rests on the holder's word, and nothing here can check it"
 _LONGEST_NAME = 255  # bytes of the name of a file
@@ -60,8 +61,10 @@ class _Column(_Entry):
     name: str
     role: str
     form: CellForm
+    ends: Ends = "exact"  # of intervals: values that occur, or rounded outwards
     variable: str | None = None  # what it is called in the file, where that is not its name
     digits: int | None = Field(None, ge=0, le=300)  # after the point, where every number of a CSV file has as many
+    spellings: Literal["distinct"] | None = None  # the holder says that spellings of one value are several
     written: str | None = None  # how the cells of a CSV file are read that are written as their source spelled them
 
 
@@ -115,6 +118,11 @@ def _check_claim(claim: dict[str, Any]) -> dict[str, Any]:
     return claim
 
 
+class _Choice(_Entry):
+    basis: Basis
+    refused: int | None = Field(None, ge=0, strict=True)
+
+
 class _Manifest(_Entry):
     undercover: str
     layout: int | None = Field(None, ge=1, strict=True)
@@ -122,6 +130,7 @@ class _Manifest(_Entry):
     guarantees: list[Annotated[dict[str, Any], AfterValidator(_check_claim)]]
     algorithm_safe: bool
     corruption_robust: bool = False
+    choice: _Choice | None = None
     tables: list[_Table]
     suppressed_rows: int
     form: dict[str, Any] | None = None
@@ -169,6 +178,7 @@ def write_tables(
         "method": {"name": release.method, "parameters": without_seed(release.parameters)},
         "guarantees": [without_seed(finding) for finding in release.guarantees],
         **{name: getattr(release, name) for name in STATEMENTS},
+        "choice": release.choice.to_dict(),
         "form": form_entry(release.form),
         "tables": tables,
         "suppressed_rows": release.suppressed_rows,
@@ -227,6 +237,7 @@ def read_public(folder: str | os.PathLike[str], *, strict: bool = False) -> Publ
         parameters=manifest.method.parameters,
         tables=tables,
         **{name: getattr(manifest, name) for name in STATEMENTS},
+        choice=Choice() if manifest.choice is None else Choice(**manifest.choice.model_dump()),
         suppressed_rows=manifest.suppressed_rows,
         guarantees=tuple(manifest.guarantees),
         warnings=tuple(manifest.warnings),
@@ -313,7 +324,9 @@ def _read_table(
         problems.append(f"Table `{entry.name}` has {data.num_rows:,} rows where {MANIFEST} says {entry.rows:,}.")
     kept = [column for column in entry.columns if column.name in data.column_names]
     columns = {column.name: as_published(data.column(column.name), column.form, large=large) for column in kept}
-    published = tuple(PublishedColumn(column.name, column.role, column.form) for column in kept)
+    published = tuple(
+        PublishedColumn(column.name, column.role, column.form, column.ends, column.spellings) for column in kept
+    )
     return PublishedTable(entry.name, published, pa.table(columns))
 
 

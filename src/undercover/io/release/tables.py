@@ -83,7 +83,12 @@ def write_table(
 
 
 def _columns(table: PublishedTable) -> list[dict[str, Any]]:
-    return [{"name": one.name, "role": one.role, "form": one.form} for one in table.columns]
+    return [
+        {"name": one.name, "role": one.role, "form": one.form}
+        | ({} if one.ends == "exact" else {"ends": one.ends})
+        | ({} if one.spellings is None else {"spellings": one.spellings})
+        for one in table.columns
+    ]
 
 
 def _write_office(
