@@ -35,7 +35,6 @@ from typer.testing import CliRunner
 import undercover as uc
 from undercover.cli.main import app
 from undercover.errors import UndercoverError
-from undercover.io.source import sha256
 from undercover.model.schema import Column
 from undercover.testing.forged import Folder
 
@@ -115,18 +114,6 @@ class TamperedFolder(Folder):
         after = change(before)
         assert after != before, "nothing was changed"
         self.table.write_bytes(after)
-
-    def seal(self) -> None:
-        """Hash everything anew: sizes and digests in ``datapackage.json``, then all files in the manifest."""
-        path = self.place / "datapackage.json"
-        if path.is_file() and "datapackage.json" in self.content.get("files", {}):
-            package = json.loads(path.read_text("utf-8"))
-            for resource in package.get("resources", ()) if isinstance(package, dict) else ():
-                file = self.place / str(resource.get("path"))
-                if "hash" in resource and file.is_file():
-                    resource.update(bytes=file.stat().st_size, hash=f"sha256:{sha256(file)}")
-            path.write_text(json.dumps(package, indent=2), "utf-8")
-        super().seal()
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,12 @@ def is_withheld(place: str | os.PathLike[str]) -> bool:
     return public_part(place).absolute().name == WITHHELD
 
 
+def has_datasheet(folder: Path) -> bool:
+    """Whether there is a datasheet that says anything."""
+    path = folder / DATASHEET
+    return path.is_file() and path.stat().st_size > 0
+
+
 def read_json(path: Path) -> Any:
     """A manifest, or another file of a release, as it stands."""
     try:
