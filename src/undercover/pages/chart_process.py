@@ -25,7 +25,7 @@ SECONDS: Final = 30.0
 """Within which a chart is drawn, or given up; the slowest of a report takes a tenth of a second."""
 _FAILURES: Final = 3
 _REST: Final = 20.0
-"""After so many failures in a row nothing is tried for so many seconds: a report waits for a few charts, not for all."""
+"""After so many failures in a row nothing is tried for so many seconds, so that a report waits for few charts only."""
 _CHILD: Final = Path(__file__).with_name("chart_child.py")
 
 
