@@ -127,6 +127,8 @@ def allow(seconds: float) -> None:
 
 def heed() -> None:
     """End this process when it is told to; once, for the whole process, from its main thread."""
+    if hasattr(signal, "SIGCHLD") and signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # otherwise nobody is told how a child ended
     for number in HEEDED:
         if number != signal.SIGINT and signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, _raise)

@@ -69,6 +69,15 @@ _LINE, _LETTER, _HEIGHT = 32, 7, 15
 
 _LONGEST = 300
 """Letters of a text in a picture; labels show fewer."""
+_NO_WORDS = {
+    word: f"{word}\u00a0"
+    for word in (
+        *("if", "constructor", "toString", "toLocaleString", "valueOf", "hasOwnProperty", "isPrototypeOf"),
+        *("propertyIsEnumerable", "__proto__", "__defineGetter__", "__defineSetter__", "__lookupGetter__"),
+        "__lookupSetter__",
+    )
+}
+"""Texts that the library takes for words of its own, or of JavaScript, where something is sorted by them."""
 
 
 def drawings(picture: Picture, name: str = "") -> str:
@@ -118,19 +127,29 @@ def shortened(part: Any, known: dict[str, str] | None = None) -> Any:
     """
     known = {} if known is None else known
     if isinstance(part, Mapping):
-        return {name: shortened(value, known) for name, value in part.items()}
+        return {
+            name: _title(shortened(value, known)) if name == "title" else shortened(value, known)
+            for name, value in part.items()
+        }
     if isinstance(part, list | tuple):
         return [shortened(value, known) for value in part]
     if not isinstance(part, str):
         return part
-    shown = visible(part)
+    shown = _NO_WORDS.get(part) or visible(part)
     shown = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 8]}…"
-    if shown == part and not has_signs(part):
+    if shown == part and not has_signs(part) and part not in _NO_WORDS.values():
         return part
     if part not in known:
         used = set(known.values())
         known[part] = next(text for n in count(1) if (text := f"{shown}{f' {n}' if n > 1 else ''}") not in used)
     return known[part]
+
+
+def _title(text: Any) -> Any:
+    """A title that can stand in an expression, where the library quotes it without a look at what it holds."""
+    if isinstance(text, list):
+        return [_title(line) for line in text]
+    return re.sub(r"[\n\u2028\u2029]", " ", text).replace("\\", "⧵") if isinstance(text, str) else text
 
 
 def _beside(spec: Mapping[str, Any], broad: str) -> int:
