@@ -335,7 +335,13 @@ def engine_of(engine: str | Engine, parts: int | None = None) -> Engine:
 
 
 def _must_hold(verification: Verification, n_claims: int) -> None:
-    """The method's own claims failing is our bug; a further requirement failing is the table's fault."""
+    """The method's own claims failing is our bug; a further requirement failing is the table's fault.
+
+    So is what any verifier would object to, whatever is promised: a release that nobody can verify is not made.
+    """
+    if verification.problems:
+        cure = "No verifier would accept such a release. Drop the columns that are named, or give them other roles."
+        raise DataError([*verification.problems, cure])
     for finding in verification.findings[:n_claims]:
         if finding.holds is False:
             raise InternalError(f"The method's own claim does not hold: {finding!r}. Nothing was written.")
