@@ -11,8 +11,9 @@ one who knows which table leads to which partition. So:
   inside strata of quasi-identifiers fixed beforehand, and among groups with the same values joins rows of near rank.
 - ``classes``: class dealing (:mod:`undercover.steps.dealing.classes`), our own, too: as safe as `guided`, slower, and
   its groups are far nearer (decision 32).
-- ``rda``: ties between values are broken by a public rule and rows within a value are shuffled in secret, which makes
-  it algorithm-safe; with rows taken in input order, as a reader of Table 6 may do it, it is not.
+- ``rda``: equally frequent values are taken in a secret order (by label, groups would hold neighbouring numbers) and
+  rows within a value are shuffled in secret, which makes it algorithm-safe; with rows taken in input order, as a reader
+  of Table 6 may do it, it is not.
 - ``gda`` follows Table 7, with a repair where the table leaves rows without a compatible group. It looks at
   quasi-identifiers and sensitive values together and can be inverted: it needs ``allow_unsafe``.
 - ``ria``: for demonstration. For l >= 3 partners of partners soon connect the whole table.
@@ -24,6 +25,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from undercover.arrays import count
 from undercover.model.form import Generalized
@@ -151,10 +155,19 @@ class Streamliner:
             found = streamlining.ria_outcomes(table, sensitive, self.l)
         elif self.algorithm == "classes":
             found = class_outcomes(table, sensitive, self.l)
+        elif self.algorithm == "rda":
+            found = self._rda_outcomes(table, sensitive)
         else:
             found = self._deal(table, sensitive).outcomes()
         for probability, labels in found:
             yield probability, seen_groups(labels, codes)
+
+    def _rda_outcomes(self, table: Table, sensitive: str) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:
+        column = table[sensitive]
+        rankings = streamlining.value_rankings(count(column.codes, column.domain.size))
+        for ranking in rankings:
+            for probability, labels in streamlining.rda(table, sensitive, self.l, ranking).outcomes():
+                yield probability / len(rankings), labels
 
     def groups(self, table: Table, randomness: Randomness) -> Groups:
         """Which row goes where, without publishing anything."""
@@ -166,6 +179,10 @@ class Streamliner:
         sensitive = self._eligible(table)
         if self.algorithm == "ria":
             return streamlining.ria(table, sensitive, self.l, randomness)
+        if self.algorithm == "rda":
+            column = table[sensitive]
+            ranking = streamlining.rank_values(count(column.codes, column.domain.size), randomness)
+            return streamlining.rda(table, sensitive, self.l, ranking).draw(randomness, threads)
         return self._deal(table, sensitive).draw(randomness, threads)
 
     def _classes(
@@ -177,8 +194,6 @@ class Streamliner:
     def _deal(self, table: Table, sensitive: str) -> Deal:
         if self.algorithm == "wrap":
             return streamlining.wrap(table, sensitive, self.l)
-        if self.algorithm == "rda":
-            return streamlining.rda(table, sensitive, self.l)
         weighted = streamlining.weighted_ranks(table, streamlining.rank_weights(table, self.weights))
         if self.algorithm == "gda":
             return streamlining.gda(table, sensitive, self.l, weighted)

@@ -143,16 +143,46 @@ def wrap(table: Table, sensitive: str, l: int) -> Deal:
     return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), count)
 
 
-def rda(table: Table, sensitive: str, l: int) -> Deal:
-    """Table 6: a row of the most frequent value left, with one of each of the l - 1 next most frequent."""
+def rda(table: Table, sensitive: str, l: int, ranking: NDArray[np.int64]) -> Deal:
+    """Table 6: a row of the most frequent value left, with one of each of the l - 1 next most frequent.
+
+    Values are taken by their place in the ``ranking`` wherever they are equally frequent, never by their label.
+    """
+    from undercover.compiled.rows import recoded
     from undercover.steps.dealing.kernels import rda_slots, take_slots
 
     column = table[sensitive]
-    _, offsets = _counts(column.codes, column.domain.size)
+    place = np.empty(len(ranking), dtype=column.codes.dtype)
+    place[ranking] = np.arange(len(ranking))
+    codes = recoded(column.codes, place)
+    _, offsets = _counts(codes, column.domain.size)
     slots, count = rda_slots(offsets, l)
     if len(slots) and slots.min() < 0:
         raise InternalError("RDA left a row without a group although the table is l-eligible.")
-    return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), count)
+    return Deal(slots, offsets, lambda slots: take_slots(codes, offsets, slots), count)
+
+
+def rank_values(counts: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
+    """Values by frequency, the most frequent first; equally frequent ones in a secret uniform order.
+
+    By label instead, values of one bucket would be neighbours: where all numbers differ, a bucket would tell each of
+    them nearly.
+    """
+    order = np.arange(len(counts), dtype=np.int64)
+    shuffle_within(order, np.array([0, len(counts)]), randomness, "values that are equally frequent")
+    return np.asarray(order[np.argsort(-counts[order], kind="stable")])
+
+
+def value_rankings(counts: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Every ranking that :func:`rank_values` may draw, all equally likely; for tiny tables.
+
+    >>> [ranking.tolist() for ranking in value_rankings(np.array([1, 3, 0, 1]))]
+    [[1, 0, 3, 2], [1, 3, 0, 2]]
+    """
+    first = np.argsort(-counts, kind="stable")
+    ties = np.split(first, np.flatnonzero(np.diff(counts[first])) + 1)
+    orders = [list(permutations(tie.tolist())) if counts[tie[0]] else [tuple(tie.tolist())] for tie in ties]
+    return [np.array([value for tie in chosen for value in tie], dtype=np.int64) for chosen in product(*orders)]
 
 
 def guided(
