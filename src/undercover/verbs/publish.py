@@ -54,6 +54,7 @@ from undercover.verbs.joint import with_published
 from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
 from undercover.verbs.naming.cells import check_input
+from undercover.verbs.self_test import test_draft
 from undercover.verbs.spark.publish import publish_far, reads_itself
 from undercover.verbs.together import counted
 from undercover.version import VERSION
@@ -230,9 +231,12 @@ def publish_table(
     claims = [claim for claim in (*method.claims(table), *draft.claims) if fits(claim, Checkable)]
     found = at("verify", _verified, run, [*claims, *require], at.progress, told="verifying")
     _must_hold(found, len(claims))
+    tested = at("self-test", test_draft, table, run, draft, told="testing what was drawn")
     warnings = (*run.warnings, *_of_use(run.release))
     release = run.release.with_guarantees(found.manifest_entries())
-    return replace(run, release=release, verification=found, timings=dict(at.seconds), warnings=warnings)
+    diagnostics = {**run.diagnostics, "self_test": tested.to_dict()}
+    run = replace(run, release=release, verification=found, diagnostics=diagnostics)
+    return replace(run, timings=dict(at.seconds), warnings=warnings)
 
 
 def _must_know_people(table: Table, method: Method) -> None:

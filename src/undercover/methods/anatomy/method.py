@@ -37,8 +37,15 @@ from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
 from undercover.steps.claims import l_claims
-from undercover.steps.dealing.groups import Deal, rank_values, require_eligible, sensitive_column, value_rankings
-from undercover.steps.dealing.rounds import in_rounds
+from undercover.steps.dealing.groups import (
+    Deal,
+    numbering,
+    rank_values,
+    require_eligible,
+    sensitive_column,
+    value_rankings,
+)
+from undercover.steps.dealing.rounds import Dealt, in_rounds
 from undercover.steps.recoding import require_free_names, sensitive_table, values_of
 from undercover.steps.shuffling import shuffle_within, spare_words
 
@@ -95,10 +102,10 @@ class Anatomy:
         require_eligible(table, sensitive, engine.histogram(table, sensitive), self.l)
         progress("dealing", 0.0)
         threads = engine.threads
-        groups = in_rounds(
-            table, sensitive, self.l, randomness, lambda part, words: deal(part, sensitive, self.l, words, threads)
+        groups, shuffles = in_rounds(
+            table, sensitive, self.l, randomness, lambda part, words: _deal(part, sensitive, self.l, words, threads)
         )
-        groups = groups if table.units is None else _shuffled(groups, randomness, threads)  # numbers tell no round
+        dealt, groups = groups, groups if table.units is None else _shuffled(groups, randomness, threads)
         qit, order = _qit(table, groups, randomness, threads)
         return Draft(
             tables=(qit, sensitive_table(table, sensitive, groups, threads)),
@@ -107,6 +114,7 @@ class Anatomy:
             buckets=groups.labels,
             diagnostics={"buckets": groups.count},
             order=order,
+            shuffles=shuffles if table.units is None else (*shuffles, *numbering(groups, dealt)),  # numbers tell no round
         )
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
@@ -133,6 +141,11 @@ class Anatomy:
 
 def deal(table: Table, sensitive: str, l: int, randomness: Randomness, threads: int = 1) -> Groups:
     """Figure 3: the bucket of every row."""
+    return _deal(table, sensitive, l, randomness, threads)[0]
+
+
+def _deal(table: Table, sensitive: str, l: int, randomness: Randomness, threads: int) -> Dealt:
+    """The same, and what was dealt in secret."""
     column, attempt = table[sensitive], 0
     ranking = rank_values(count(column.codes, column.domain.size), randomness)
     while True:
@@ -142,7 +155,9 @@ def deal(table: Table, sensitive: str, l: int, randomness: Randomness, threads: 
         if dealt is not None:
             break
         attempt += 1
-    return _shuffled(dealt.draw(randomness, threads), randomness, threads)
+    drawn = dealt.draw(randomness, threads)
+    buckets = _shuffled(drawn, randomness, threads)
+    return buckets, (*dealt.shuffles(drawn), *numbering(buckets, drawn))
 
 
 def _shuffled(groups: Groups, randomness: Randomness, threads: int) -> Groups:
@@ -174,7 +189,7 @@ def _dealt(
         return None
     if (slots < 0).any():
         raise InternalError("Anatomy left a row without a bucket although the table is l-eligible.")
-    return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), buckets)
+    return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), buckets, column.codes)
 
 
 def _qit(

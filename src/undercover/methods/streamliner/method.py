@@ -39,9 +39,9 @@ from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
 from undercover.steps.claims import l_claims
 from undercover.steps.dealing import groups as streamlining
-from undercover.steps.dealing.classes import class_groups, class_outcomes
+from undercover.steps.dealing.classes import class_outcomes, deal_classes
 from undercover.steps.dealing.groups import Deal, require_eligible, sensitive_column, strata_of
-from undercover.steps.dealing.rounds import in_rounds
+from undercover.steps.dealing.rounds import Dealt, in_rounds
 from undercover.steps.recoding import box_cells, ordered_table
 from undercover.wording import parameter
 
@@ -125,14 +125,14 @@ class Streamliner:
         """Group the rows and publish every group as its minimum bounding rectangle."""
         progress("grouping", 0.0)
 
-        def deal(part: Table, words: Randomness) -> Groups:
+        def deal(part: Table, words: Randomness) -> Dealt:
             if self.algorithm == "classes":
                 return self._classes(part, words, threads=engine.threads, progress=progress)
             if type(self).groups is not Streamliner.groups:  # dealt by somebody who knows of no threads
-                return self.groups(part, words)
+                return self.groups(part, words), ()
             return self._grouped(part, words, engine.threads)
 
-        groups = in_rounds(table, self._eligible(table), self.l, randomness, deal)
+        groups, shuffles = in_rounds(table, self._eligible(table), self.l, randomness, deal)
         progress("generalising", 0.0)
         cells = box_cells(table, groups, engine.threads)
         published, order = ordered_table(table, groups, cells, randomness, threads=engine.threads)
@@ -145,7 +145,14 @@ class Streamliner:
         }
         if self.algorithm == "guided":
             diagnostics["strata"] = int(strata_of(table, self.strata or ())[0].max()) + 1
-        return Draft(tables=(published,), groups=groups, form=Generalized(), diagnostics=diagnostics, order=order)
+        return Draft(
+            tables=(published,),
+            groups=groups,
+            form=Generalized(),
+            diagnostics=diagnostics,
+            order=order,
+            shuffles=shuffles,
+        )
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
         """Every partition of a tiny table with its exact probability, as an adversary sees it."""
@@ -171,25 +178,28 @@ class Streamliner:
 
     def groups(self, table: Table, randomness: Randomness) -> Groups:
         """Which row goes where, without publishing anything."""
-        return self._grouped(table, randomness, 1)
+        return self._grouped(table, randomness, 1)[0]
 
-    def _grouped(self, table: Table, randomness: Randomness, threads: int) -> Groups:
+    def _grouped(self, table: Table, randomness: Randomness, threads: int) -> Dealt:
         if self.algorithm == "classes":
             return self._classes(table, randomness)
         sensitive = self._eligible(table)
         if self.algorithm == "ria":
-            return streamlining.ria(table, sensitive, self.l, randomness)
+            return streamlining.ria(table, sensitive, self.l, randomness), ()
         if self.algorithm == "rda":
             column = table[sensitive]
             ranking = streamlining.rank_values(count(column.codes, column.domain.size), randomness)
-            return streamlining.rda(table, sensitive, self.l, ranking).draw(randomness, threads)
-        return self._deal(table, sensitive).draw(randomness, threads)
+            deal = streamlining.rda(table, sensitive, self.l, ranking)
+        else:
+            deal = self._deal(table, sensitive)
+        groups = deal.draw(randomness, threads)
+        return groups, deal.shuffles(groups)
 
     def _classes(
         self, table: Table, randomness: Randomness, *, threads: int = 1, progress: Progress = no_progress
-    ) -> Groups:
+    ) -> Dealt:
         sensitive = self._eligible(table)
-        return class_groups(table, sensitive, self.l, randomness=randomness, threads=threads, progress=progress)
+        return deal_classes(table, sensitive, self.l, randomness=randomness, threads=threads, progress=progress)
 
     def _deal(self, table: Table, sensitive: str) -> Deal:
         if self.algorithm == "wrap":

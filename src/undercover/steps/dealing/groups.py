@@ -27,6 +27,7 @@ from undercover.arrays import count, crossed, first_rows, look_up, narrowest, st
 from undercover.errors import InternalError, ParameterError, UnreachableError, listed, unknown
 from undercover.exact import exact
 from undercover.model.groups import Groups
+from undercover.model.run import Shuffle
 from undercover.model.table import EncodedColumn, Table
 from undercover.multisets import distinct_orders
 from undercover.randomness import Randomness
@@ -45,12 +46,21 @@ class Deal:
     offsets: NDArray[np.int64]
     assign: Callable[[NDArray[Any]], NDArray[np.int32]]  # slots -> group of every row
     count: int
+    within: NDArray[np.integer] | None = None  # (n_rows,) the segment whose slots a row takes
+    slot_of: Callable[[NDArray[np.int32]], NDArray[np.integer]] | None = None  # groups -> slots, where they differ
 
     def draw(self, randomness: Randomness, threads: int = 1) -> Groups:
         """Shuffle in secret and deal."""
         slots = self.slots.copy()
         shuffle_within(slots, self.offsets, randomness, "slots of one value", threads)
         return Groups(self.assign(slots), self.count)
+
+    def shuffles(self, groups: Groups) -> tuple[Shuffle, ...]:
+        """What was dealt: groups to the rows of a segment, as they were drawn, before anybody numbers them anew."""
+        if self.within is None:
+            return ()
+        slots = groups.labels if self.slot_of is None else self.slot_of(groups.labels)
+        return (Shuffle("slots of one value", slots, self.within),)
 
     def outcomes(self) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:
         """Every assignment with its probability; for tiny tables."""
@@ -60,6 +70,15 @@ class Deal:
         for chosen in product(*orders):
             slots = np.array([slot for segment in chosen for slot in segment], dtype=self.slots.dtype)
             yield share, self.assign(slots)
+
+
+def numbering(buckets: Groups, dealt: Groups | None = None) -> tuple[Shuffle, ...]:
+    """Numbers of buckets as something that was dealt: to buckets by their first rows, and as they were ``dealt``."""
+    first = first_rows(buckets.labels, buckets.count)
+    found = (Shuffle("numbers of buckets: as in the input", buckets.labels[np.sort(first)]),)
+    if dealt is None:
+        return found
+    return *found, Shuffle("numbers of buckets: as dealt", buckets.labels[first_rows(dealt.labels, dealt.count)])
 
 
 def sensitive_column(table: Table, method: str) -> str:
@@ -140,7 +159,7 @@ def wrap(table: Table, sensitive: str, l: int) -> Deal:
     colours = np.argsort(-counts, kind="stable")  # public: count descending, then label
     count = table.n_rows // l
     slots = wrap_slots(offsets, colours, count)
-    return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), count)
+    return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), count, column.codes)
 
 
 def rda(table: Table, sensitive: str, l: int, ranking: NDArray[np.int64]) -> Deal:
@@ -159,7 +178,7 @@ def rda(table: Table, sensitive: str, l: int, ranking: NDArray[np.int64]) -> Dea
     slots, count = rda_slots(offsets, l)
     if len(slots) and slots.min() < 0:
         raise InternalError("RDA left a row without a group although the table is l-eligible.")
-    return Deal(slots, offsets, lambda slots: take_slots(codes, offsets, slots), count)
+    return Deal(slots, offsets, lambda slots: take_slots(codes, offsets, slots), count, codes)
 
 
 def rank_values(counts: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
@@ -208,8 +227,15 @@ def guided(
     counts = count(cells, n_strata * n_colours).reshape(n_strata, n_colours)
     _require_eligible_strata(table, sensitive, counts, l, describe)
     slots, offsets, next_group, groups = bucket_slots(counts, np.argsort(-counts, axis=1, kind="stable"), l)
-    order = by_weighted_rank(weighted)
-    return Deal(slots, offsets, lambda slots: zip_in_order(order, cells, offsets, slots, next_group), groups)
+    order, first_groups = by_weighted_rank(weighted), np.unique(next_group)
+    return Deal(
+        slots,
+        offsets,
+        lambda slots: zip_in_order(order, cells, offsets, slots, next_group),
+        groups,
+        cells,
+        lambda labels: np.searchsorted(first_groups, labels, side="right").astype(np.int32),
+    )
 
 
 def gda(table: Table, sensitive: str, l: int, weighted: NDArray[np.int64]) -> Deal:
