@@ -187,4 +187,5 @@ class CrossBucket:
             threads=engine.threads,
             progress=progress,
         )
-        return found.groups, found.buckets, numbering(found.buckets), {"picks": found.picks.count}
+        shuffles = (*numbering(found.buckets), Shuffle("numbers of buckets: as dealt", found.numbers))
+        return found.groups, found.buckets, shuffles, {"picks": found.picks.count}

@@ -122,6 +122,7 @@ class CrossBuckets:
 
     groups: Groups  # equivalence groups
     buckets: Groups
+    numbers: NDArray[np.int32]  # of the buckets, in the order in which they were dealt
     picks: Groups  # rows that were taken together: the union of some groups, and of some buckets
 
 
@@ -154,6 +155,7 @@ def cross_buckets(
     found = CrossBuckets(
         groups=Groups.from_order(in_order, group_starts),
         buckets=Groups(labels, n_buckets),
+        numbers=numbers,
         picks=Groups.from_order(in_order, starts),
     )
     check_buckets(found, table[sensitive].codes, k=k, l=l)

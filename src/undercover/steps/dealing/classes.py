@@ -135,7 +135,8 @@ def deal_classes(
     require_eligible(table, sensitive, counts, l)
     layout = Layout.of(counts, l)
     rank = np.argsort(in_order(table, randomness))
-    dealt = _by_value(column.codes, layout)
+    by_value = _by_value(column.codes, layout)
+    dealt = by_value.copy()
     shuffle_within(dealt, layout.segments, randomness, "places of rows")
     near = _Near(scales_of(table), places_of(table), threads)
     made = []
@@ -150,18 +151,18 @@ def deal_classes(
     sizes = np.concatenate([np.full(rows.shape[1], len(rows), dtype=np.int64) for rows in made])
     order = np.concatenate([rows.T.ravel() for rows in made])
     groups = Groups.from_order(order, np.concatenate([[0], np.cumsum(sizes)]))
-    return groups, _shuffles(table, layout, dealt, rank)
+    return groups, _shuffles(table, layout, by_value, dealt, rank)
 
 
 def _shuffles(
-    table: Table, layout: Layout, dealt: NDArray[np.int64], rank: NDArray[np.int64]
+    table: Table, layout: Layout, by_value: NDArray[np.int64], dealt: NDArray[np.int64], rank: NDArray[np.int64]
 ) -> tuple[Shuffle, ...]:
-    """What was dealt: (n_rows,) the class and zone of every row of a segment, and the order of rows that are equal."""
-    segment, cell = np.empty((2, len(dealt)), dtype=np.int32)
-    segment[dealt] = np.repeat(np.arange(len(layout.segments) - 1, dtype=np.int32), np.diff(layout.segments))
+    """What was dealt: the class and zone of every row of a segment, rows by value, and the order of equal rows."""
+    cell = np.empty(len(dealt), dtype=np.int32)
     cell[dealt] = layout.cells
+    segment = np.repeat(np.arange(len(layout.segments) - 1, dtype=np.int32), np.diff(layout.segments))
     equal = Shuffle("order of equal rows", rank.astype(np.int32), quasi_identifier_keys(table))
-    return Shuffle("places of rows", cell, segment), equal
+    return Shuffle("places of rows", cell[by_value], segment), equal
 
 
 def class_outcomes(table: Table, sensitive: str, l: int) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:

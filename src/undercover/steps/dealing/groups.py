@@ -48,6 +48,7 @@ class Deal:
     count: int
     within: NDArray[np.integer] | None = None  # (n_rows,) the segment whose slots a row takes
     slot_of: Callable[[NDArray[np.int32]], NDArray[np.integer]] | None = None  # groups -> slots, where they differ
+    turns: NDArray[np.integer] | None = None  # rows in the order in which they take slots; None: of the input
 
     def draw(self, randomness: Randomness, threads: int = 1) -> Groups:
         """Shuffle in secret and deal."""
@@ -60,7 +61,9 @@ class Deal:
         if self.within is None:
             return ()
         slots = groups.labels if self.slot_of is None else self.slot_of(groups.labels)
-        return (Shuffle("slots of one value", slots, self.within),)
+        if self.turns is None:
+            return (Shuffle("slots of one value", slots, self.within),)
+        return (Shuffle("slots of one value", look_up(slots, self.turns), look_up(self.within, self.turns)),)
 
     def outcomes(self) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:
         """Every assignment with its probability; for tiny tables."""
@@ -235,6 +238,7 @@ def guided(
         groups,
         cells,
         lambda labels: np.searchsorted(first_groups, labels, side="right").astype(np.int32),
+        order,
     )
 
 
