@@ -102,7 +102,7 @@ def each(*kinds: dict[str, Any]) -> list[Any]:
 
 @pytest.mark.parametrize("method", each(ALL))
 def test_honest_releases_pass(method: Any) -> None:
-    found = publish(method).diagnostics["self_test"]
+    found = publish(method).self_test
     assert found["untested"] == []
     assert all(each["holds"] for each in found["compared"])
     assert all(check["p_value"] > 1e-6 for check in found["checks"])
@@ -336,7 +336,7 @@ def test_cells_drawn_true_where_tables_say_otherwise(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("method", [ALL[name] for name in ("layers", "wrap", "anatomy", "mondrian")], ids=repr)
 def test_a_fault_is_found_in_parts_as_well(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = uc.LocalEngine(threads=1, parts=3)
-    assert publish(method, engine=engine).diagnostics["self_test"]["untested"] == []
+    assert publish(method, engine=engine).self_test["untested"] == []
     without_shuffling(monkeypatch, lambda purpose: True)
     with pytest.raises(SelfTestError):
         publish(method, engine=engine)
@@ -344,6 +344,6 @@ def test_a_fault_is_found_in_parts_as_well(method: Any, monkeypatch: pytest.Monk
 
 def test_an_order_that_is_kept_on_purpose_is_stated_and_not_refused() -> None:
     run = publish(uc.MutualCover(delta="1/4", l=4, variant="paper", keep_order=True))
-    (check,) = [check for check in run.diagnostics["self_test"]["checks"] if check["name"] == "order of rows"]
+    (check,) = [check for check in run.self_test["checks"] if check["name"] == "order of rows"]
     assert "declares that rows keep the order of the input" in check["note"]
     assert run.release.form.order == "input"

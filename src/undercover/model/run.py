@@ -94,6 +94,7 @@ class Run(Shown):
     timings: Mapping[str, float]
     buckets: NDArray[np.int32] | None = None
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    self_test: Mapping[str, Any] = field(default_factory=dict, compare=False)  # what publish compared and tested
     frames: Mapping[str, pa.Table] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     requirements: tuple[Mapping[str, Any], ...] = ()  # what had to hold beyond the method's own claims

@@ -234,8 +234,7 @@ def publish_table(
     tested = at("self-test", test_draft, table, run, draft, told="testing what was drawn")
     warnings = (*run.warnings, *_of_use(run.release))
     release = run.release.with_guarantees(found.manifest_entries())
-    diagnostics = {**run.diagnostics, "self_test": tested.to_dict()}
-    run = replace(run, release=release, verification=found, diagnostics=diagnostics)
+    run = replace(run, release=release, verification=found, self_test=tested.to_dict())
     return replace(run, timings=dict(at.seconds), warnings=warnings)
 
 

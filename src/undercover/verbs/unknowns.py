@@ -78,7 +78,7 @@ def unknowns(run: Run, original: Table) -> Iterator[Reason]:
             f"The {called} is of {origin}: what it says of its safety nobody checked here.",
             f"Attack it on a small table ({way}), and hold it to undercover.testing.",
         )
-    for why in run.diagnostics.get("self_test", {}).get("untested", ()):
+    for why in run.self_test.get("untested", ()):
         yield _asking(
             "self-test",
             why,
