@@ -332,7 +332,8 @@ class Reading:
 
     def meaning(self, table: PublishedTable, column: PublishedColumn) -> str:
         """What a column stands for."""
-        return _ROLES.get(column.role, "")
+        rounded = "" if column.ends == "exact" else " Ends of intervals were rounded outwards, so they need not occur."
+        return _ROLES.get(column.role, "") + rounded
 
     def cell_words(self) -> Mapping[str, str]:
         """How each way of writing a cell is read."""

@@ -20,6 +20,7 @@ from undercover.model.form import Form, Generalized
 from undercover.model.formats.writing import Writing, as_written
 from undercover.model.frames.cells import CellsAs, opened
 from undercover.model.frames.types import Given, as_given
+from undercover.model.interval_ends import Ends
 from undercover.model.schema import Role
 from undercover.model.view import Shown
 
@@ -38,11 +39,15 @@ REPRODUCIBLE = "Reproducible: not for publication. Whoever knows the seed can un
 
 @dataclass(frozen=True)
 class PublishedColumn:
-    """Name, role and form of one published column; ``bucket`` and ``count`` columns have the role ``structure``."""
+    """Name, role and form of one published column; ``bucket`` and ``count`` columns have the role ``structure``.
+
+    ``ends`` says whether the ends of intervals are values that occur or were rounded outwards.
+    """
 
     name: str
     role: Role | str
     form: CellForm
+    ends: Ends = "exact"
 
 
 @dataclass(frozen=True)

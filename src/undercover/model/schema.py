@@ -14,6 +14,7 @@ from undercover.model.bins import Bins
 from undercover.model.cells import CellForm
 from undercover.model.distance.declared import Distances
 from undercover.model.hierarchy import Hierarchy
+from undercover.model.interval_ends import ENDS, Ends
 from undercover.model.kinds.dates import FORMATS, known_format
 from undercover.model.view import Shown
 from undercover.wording import option
@@ -64,6 +65,10 @@ class Column:
     names_nobody
         Somebody has looked at the texts of the column: where they hold a word that is also the value of an identifier,
         it means something else (a street, an occupation). Such texts are refused otherwise.
+    ends
+        The ends of the intervals in which a quasi-identifier of numbers is published: ``"exact"`` values that occur,
+        ``"rounded"`` outwards, or rounded to multiples of a number. ``None`` rounds columns whose values have many
+        digits, since an end such as 26.27789185489391 is somebody's.
 
     Examples
     --------
@@ -84,6 +89,7 @@ class Column:
     description: str | None = None
     unit: str | None = None
     names_nobody: bool = False
+    ends: Ends | float | None = None
 
     def __post_init__(self) -> None:
         problems = []
@@ -102,6 +108,8 @@ class Column:
             problems += self._binned()
         if self.format is not None:
             problems += self._dated()
+        if self.ends is not None:
+            problems += self._rounded()
         if self.distance is not None and not isinstance(self.distance, Distances):
             problems.append(
                 f"The distance of a column must be a Distances(values, rows). Got {self.distance!r} instead."
@@ -135,6 +143,17 @@ class Column:
             problems.append(f'A format is of dates: kind = "date", or leave it out. Got {self.kind!r} instead.')
         object.__setattr__(self, "kind", "date")
         return problems
+
+    def _rounded(self) -> list[str]:
+        """What speaks against rounding the ends of intervals."""
+        if self.kind not in (None, "numeric"):
+            return [f"Only ends of numbers are rounded. Leave out `ends` for a column of kind {self.kind!r}."]
+        step = self.ends
+        if isinstance(step, str):
+            return [] if step in ENDS else [unknown("Ends of intervals:", step, ENDS)]
+        if isinstance(step, bool) or not isinstance(step, int | float) or not (math.isfinite(step) and step > 0):
+            return [f"`ends` must be one of {', '.join(ENDS)}, or a step above 0. Got {step!r} instead."]
+        return []
 
     @property
     def form(self) -> CellForm:

@@ -44,7 +44,7 @@ KEYS = {
     "the method": ("name", "parameters"),
     "a table": ("name", "file", "rows", "sha256", "parts", "escaped", "columns"),
     "a part": ("file", "rows", "sha256"),
-    "a column": ("name", "role", "form", "variable", "digits", "written"),
+    "a column": ("name", "role", "form", "ends", "variable", "digits", "written"),
 }
 """The keys of ``release.json``, by what has them. Those of a promise are its parameters, those of a form its fields."""
 

@@ -42,6 +42,7 @@ from undercover.memory import LARGE, Store
 from undercover.model.cells import CellForm
 from undercover.model.form import Form, form_entry, form_of_entry
 from undercover.model.formats import Files, Format
+from undercover.model.interval_ends import Ends
 from undercover.model.release import STATEMENTS, PublishedColumn, PublishedTable, Release
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
@@ -55,6 +56,7 @@ class _Column(_Entry):
     name: str
     role: str
     form: CellForm
+    ends: Ends = "exact"  # of intervals: values that occur, or rounded outwards
     variable: str | None = None  # what it is called in the file, where that is not its name
     digits: int | None = Field(None, ge=0, le=300)  # after the point, where every number of a CSV file has as many
     written: str | None = None  # how the cells of a CSV file are read that are written as their source spelled them
@@ -268,7 +270,7 @@ def _read_table(place: Path, entry: _Table, problems: list[str]) -> PublishedTab
         problems.append(f"Table `{entry.name}` has {data.num_rows:,} rows where {MANIFEST} says {entry.rows:,}.")
     kept = [column for column in entry.columns if column.name in data.column_names]
     columns = {column.name: as_published(data.column(column.name), column.form, large=large) for column in kept}
-    published = tuple(PublishedColumn(column.name, column.role, column.form) for column in kept)
+    published = tuple(PublishedColumn(column.name, column.role, column.form, column.ends) for column in kept)
     return PublishedTable(entry.name, published, pa.table(columns))
 
 

@@ -81,7 +81,10 @@ def write_table(
 
 
 def _columns(table: PublishedTable) -> list[dict[str, Any]]:
-    return [{"name": one.name, "role": one.role, "form": one.form} for one in table.columns]
+    return [
+        {"name": one.name, "role": one.role, "form": one.form} | ({} if one.ends == "exact" else {"ends": one.ends})
+        for one in table.columns
+    ]
 
 
 def _write_office(

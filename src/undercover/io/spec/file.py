@@ -70,6 +70,7 @@ class ColumnPart(_Part):
     description: str | None = None
     unit: str | None = None
     names_nobody: bool = False
+    ends: str | float | int | None = None
 
 
 class NamedPart(BaseModel):

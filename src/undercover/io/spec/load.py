@@ -24,6 +24,7 @@ from undercover.io.spec.file import ColumnPart, SpecFile, checked, checked_recip
 from undercover.model.distance.declared import Distances
 from undercover.model.encoding.coded import distinct_values
 from undercover.model.hierarchy import Hierarchy
+from undercover.model.interval_ends import Ends
 from undercover.model.kinds.dates import as_dates
 from undercover.model.policy import Policy, policy_of
 from undercover.model.schema import Column, Kind, Schema
@@ -101,6 +102,7 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
                 description=part.description,
                 unit=part.unit,
                 names_nobody=part.names_nobody,
+                ends=cast(Ends | float | None, part.ends),
             )
         except SchemaError as error:
             problems += [f"[columns.{name}]: {problem}" for problem in error.problems]
@@ -167,6 +169,8 @@ def schema_to_mapping(schema: Schema) -> dict[str, Any]:
             columns[name]["bins"] = list(column.bins)
         columns[name] |= {key: word for key in WORDS if (word := getattr(column, key)) is not None}
         columns[name] |= {key: True for key in ("found", "names_nobody") if getattr(column, key)}
+        if column.ends is not None:
+            columns[name]["ends"] = column.ends
         if column.distance is not None:
             own = column.distance
             columns[name]["distance"] = {"values": list(own.values), "rows": [list(row) for row in own.rows]}
@@ -193,6 +197,7 @@ def schema_from_mapping(content: Mapping[str, Any]) -> Schema:
             **{key: column.get(key) for key in WORDS},
             found=column.get("found", False),
             names_nobody=column.get("names_nobody", False),
+            ends=column.get("ends"),
         )
     said = {name: content[name] for name in (*ROLES, *WHO) if name in content}
     return Schema(**said, columns=columns, missing=content["missing"], about=content.get("about"))
