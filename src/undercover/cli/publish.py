@@ -282,10 +282,13 @@ def print_end(made: Run, facts: Mapping[str, Any]) -> None:
     found = facts["headline"]
     if found:
         value = found["attribute"]
-        learnt = f"; learns `{value['column']}` with {risk(value['after'])} (guessing: {baseline(value['baseline'])})"
+        doing = "guesses `{}` right for {} of the people" if value and value.get("outcome") else "learns `{}` with {}"
+        learnt = ""
+        if value:
+            learnt = f"; {doing.format(value['column'], risk(value['after']))} (guessing: {baseline(value['baseline'])})"
         screen.print(
             f"attack: at worst finds a row with {risk(found['identity']['after'])} (as it stands: "
-            f"{risk(found['identity']['before'])}){learnt if value else ''}"
+            f"{risk(found['identity']['before'])}){learnt}"
         )
     for sentence in sampling_words(facts["sampling"]) if facts["sampling"] else ():
         screen.print(str(sentence))

@@ -38,8 +38,8 @@ from undercover.whole import write_whole
 FILES = ("compare.html", "compare.csv", "compare.json")
 NAME = "compare"
 MEASURES = 2  # raised whenever a release would be measured differently: older figures are then not used again
-INFORMED = "informed"
-ATTACKS = ("linkage", "partial-linkage", INFORMED)
+INSIDERS = ("informed", "told-groups")
+ATTACKS = ("linkage", "partial-linkage", *INSIDERS)
 
 PICTURES = (
     ("attribute", "pairwise", "Learning the value against distance of pairs"),
@@ -358,7 +358,7 @@ def _strongest(found: Mapping[str, Any], what: str) -> dict[str, Any] | None:
     tried = {attack: values for attack, values in each.items() if values is not None}
     if not tried:
         return None
-    outside = [values for attack, values in tried.items() if attack != INFORMED]
+    outside = [values for attack, values in tried.items() if attack not in INSIDERS]
     strongest = max(tried, key=lambda attack: tried[attack]["mean"])
     return {
         "attack": strongest,
