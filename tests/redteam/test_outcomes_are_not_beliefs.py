@@ -1,4 +1,4 @@
-"""Outcomes called beliefs: a permuted release was said to teach a wage with 100%, where 18.7% of the guesses were right.
+"""Outcomes called beliefs: a permuted release was said to teach a wage with 100%, where 18.7% of guesses were right.
 
 Where columns were permuted or drawn, the rows that fit a person fit by chance. That one of them shows the true value is
 luck, and nobody can tell whose. Reports, attacks, verdicts and comparisons took the luckiest case for what somebody
@@ -34,7 +34,9 @@ def test_the_headline_is_what_somebody_may_believe(method: Any) -> None:
     told = found["told-groups"]["attribute"]["salary"]["max"]
     top = headline(list(found.values()))
     assert top is not None
-    assert top["attribute"]["after"] <= told + 1e-9 < 1, "the nearest row, which happened to show it, was taken for 100%"
+    assert top["attribute"]["after"] <= told + 1e-9 < 1, (
+        "the nearest row, which happened to show it, was taken for 100%"
+    )
     assert "outcome" not in top["attribute"]
 
 

@@ -1,8 +1,8 @@
 """Planted faults: bugs after which a release leaked and `publish` said Ready.
 
 Each test plants one fault into the steps that make a release and expects `publish` itself to refuse. The first seven
-went unnoticed until publish tested itself: with shuffling disabled, mutual cover published all rows unchanged and in the
-order of the input, and everything that is verified from published tables held.
+went unnoticed until publish tested itself: with shuffling disabled, mutual cover published all rows unchanged and in
+the order of the input, and everything that is verified from published tables held.
 """
 
 import sys
@@ -118,14 +118,14 @@ def test_1_no_shuffling(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("method", [PERMUTED["layers"], PERMUTED["layers robust"]], ids=repr)
 def test_2_sensitive_values_not_permuted(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     without_shuffling(monkeypatch, lambda purpose: purpose == "sensitive values")
-    with pytest.raises(SelfTestError, match="sensitive values: stayed with their owner: 1 where 0.5"):
+    with pytest.raises(SelfTestError, match=r"sensitive values: stayed with their owner: 1 where 0\.5"):
         publish(method)
 
 
 @pytest.mark.parametrize("method", each(PERMUTED))
 def test_3_quasi_identifiers_not_permuted(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     without_shuffling(monkeypatch, lambda purpose: purpose.startswith("values of "))
-    with pytest.raises(SelfTestError, match="`age`: stayed with their owner: 1 where 0.5"):
+    with pytest.raises(SelfTestError, match=r"`age`: stayed with their owner: 1 where 0\.5"):
         publish(method)
 
 
@@ -301,7 +301,7 @@ def test_columns_that_are_permuted_together(method: Any, monkeypatch: pytest.Mon
 
     patch_everywhere(monkeypatch, shuffle, shuffle_within)
     schema = uc.Schema(quasi_identifiers=["age", "hours"], sensitive="income")
-    with pytest.raises(SelfTestError, match="moved together: 1 where 0.5"):
+    with pytest.raises(SelfTestError, match=r"moved together: 1 where 0\.5"):
         uc.publish(uc.datasets.census(6_000), schema, method, policy="none", seed=3)
 
 

@@ -285,7 +285,9 @@ def print_end(made: Run, facts: Mapping[str, Any]) -> None:
         doing = "guesses `{}` right for {} of the people" if value and value.get("outcome") else "learns `{}` with {}"
         learnt = ""
         if value:
-            learnt = f"; {doing.format(value['column'], risk(value['after']))} (guessing: {baseline(value['baseline'])})"
+            learnt = (
+                f"; {doing.format(value['column'], risk(value['after']))} (guessing: {baseline(value['baseline'])})"
+            )
         screen.print(
             f"attack: at worst finds a row with {risk(found['identity']['after'])} (as it stands: "
             f"{risk(found['identity']['before'])}){learnt}"

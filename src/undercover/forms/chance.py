@@ -126,7 +126,9 @@ def check_order(name: str, outcomes: Whole, offsets: Whole, *, note: str = "") -
     return min(found, key=lambda check: (check.p_value, -check.trials))
 
 
-def check_places(name: str, kept: NDArray[np.bool_], swapped: NDArray[np.bool_], *, times: int, note: str = "") -> Check:
+def check_places(
+    name: str, kept: NDArray[np.bool_], swapped: NDArray[np.bool_], *, times: int, note: str = ""
+) -> Check:
     """Test whether what two items had stayed with them as often as they exchanged it; (n_pairs,) each."""
     stayed = int(np.count_nonzero(kept))
     return check_coins(name, stayed, stayed + int(np.count_nonzero(swapped)), times=times, note=note)
@@ -138,14 +140,12 @@ def pairings(offsets: Whole) -> tuple[tuple[Whole, Whole], tuple[Whole, Whole]]:
     >>> [tuple(side.tolist() for side in pair) for pair in pairings(np.array([0, 2, 7]))]
     [([0, 2, 4], [1, 3, 5]), ([0, 2, 3], [1, 4, 5])]
     """
-    sizes = np.diff(offsets)
-    kind = np.int32 if int(offsets[-1]) < 1 << 31 else np.int64
-    half = (sizes // 2).astype(kind)
-    starts = np.repeat(offsets[:-1].astype(kind), half)
-    number = np.arange(len(starts), dtype=kind) - np.repeat(np.cumsum(half, dtype=kind) - half, half)
-    near = starts + 2 * number
-    far = starts + number
-    return (near, near + kind(1)), (far, far + np.repeat(half, half))
+    ends: NDArray[np.signedinteger[Any]] = offsets.astype(np.int32 if int(offsets[-1]) < 1 << 31 else np.int64)
+    half = np.diff(ends) // 2
+    starts = np.repeat(ends[:-1], half)
+    number = np.arange(len(starts), dtype=ends.dtype) - np.repeat(np.cumsum(half, dtype=ends.dtype) - half, half)
+    near, far = starts + 2 * number, starts + number
+    return (near, near + 1), (far, far + np.repeat(half, half))
 
 
 def some_segments(order: Whole, offsets: Whole) -> tuple[Whole, Whole]:

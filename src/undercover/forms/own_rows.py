@@ -1,15 +1,16 @@
 """Every published row beside the input rows it was made of: for whoever has just made a release.
 
 ``verify --original`` has files alone and asks whether *some* published row covers a person
-(:mod:`undercover.forms.against`). Whoever made the release knows which row is whose, so that a cell which misses its own
-person by one value is found although another row happens to cover the person.
+(:mod:`undercover.forms.against`). Whoever made the release knows which row is whose, so that a cell which misses its
+own person by one value is found although another row happens to cover the person.
 
 Nothing here is told of a cell: findings count rows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,6 @@ from undercover.forms.chance import Check, check_order, some_segments
 from undercover.forms.classes import whole_numbers
 from undercover.forms.coverage import Cover
 from undercover.forms.meaning import domain_values
-from undercover.forms.written import written
 from undercover.model.finding import Finding
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Made:
         order = self.run.order
         if order is None:
             return None
-        found = np.empty(len(order), dtype=np.int32 if len(order) < 1 << 31 else np.int64)
+        found: Whole = np.empty(len(order), dtype=np.int32 if len(order) < 1 << 31 else np.int64)
         found[order] = np.arange(len(order), dtype=found.dtype)
         return found
 
@@ -84,29 +84,19 @@ def compare_own_rows(reading: Reading, made: Made) -> tuple[Finding, ...]:
     findings = [_placed(reading, table, made)]
     if not findings[0].holds:
         return tuple(findings)
-    wrong, columns = 0, []
-    for name in table.names("quasi-identifier"):
-        missed = _not_covered(reading, table, made.original[name], published)
-        wrong, columns = wrong + missed, [*columns, *([name] if missed else [])]
-    findings.append(_counted("own-rows-covered", wrong, columns))
-    wrong, columns = 0, []
-    for role in ("sensitive", "insensitive"):
-        for name in table.names(role):
-            missed = _not_equal(reading, table, made.original[name], published)
-            wrong, columns = wrong + missed, [*columns, *([name] if missed else [])]
-    findings.append(_counted("own-values-kept", wrong, columns))
-    return tuple(findings)
+    quasi, values = table.names("quasi-identifier"), (*table.names("sensitive"), *table.names("insensitive"))
+    missed = {name: _not_covered(reading, table, made.original[name], published) for name in quasi}
+    changed = {name: _not_equal(reading, table, made.original[name], published) for name in values}
+    return (*findings, _counted("own-rows-covered", missed), _counted("own-values-kept", changed))
 
 
 def compare_values(reading: Reading, made: Made, places: Whole) -> Finding:
     """Compare the values that a drawn table leaves as they are with those of their owners, at ``places`` of them."""
     at = np.empty(len(places), dtype=np.int64)
     at[places] = np.arange(len(places))
-    table, wrong, columns = reading.main, 0, []
-    for name in (*table.names("sensitive"), *table.names("insensitive")):
-        missed = _not_equal(reading, table, made.original[name], at)
-        wrong, columns = wrong + missed, [*columns, *([name] if missed else [])]
-    return _counted("own-values-kept", wrong, columns)
+    table = reading.main
+    names = (*table.names("sensitive"), *table.names("insensitive"))
+    return _counted("own-values-kept", {name: _not_equal(reading, table, made.original[name], at) for name in names})
 
 
 def compare_buckets(reading: Reading, made: Made, bucket: str, count: str) -> tuple[Finding, ...]:
@@ -117,7 +107,7 @@ def compare_buckets(reading: Reading, made: Made, bucket: str, count: str) -> tu
     ours = look_up(buckets, order)
     shown = np.asarray(reading.main.data.column(bucket).to_numpy())
     wrong = int(np.count_nonzero(ours != shown)) if len(ours) == len(shown) else max(len(ours), len(shown))
-    findings = [_counted("own-buckets", wrong, [bucket] if wrong else [])]
+    findings = [_counted("own-buckets", {bucket: wrong})]
     values = reading.values_table
     for name in values.names("sensitive"):
         size, span = made.original[name].domain.size, int(buckets.max(initial=0)) + 1
@@ -131,7 +121,7 @@ def compare_buckets(reading: Reading, made: Made, bucket: str, count: str) -> tu
         after, times = tally(numbers * (size + 1) + codes, span * (size + 1), whole_numbers(values.data.column(count)))
         same = np.array_equal(before, after) and np.array_equal(rows, times)
         wrong = 0 if same else _differing(before, rows, after, times)
-        findings.append(_counted("values-of-buckets", wrong, [name] if wrong else []))
+        findings.append(_counted("values-of-buckets", {name: wrong}))
     return tuple(findings)
 
 
@@ -144,16 +134,10 @@ def compare_cells(reading: Reading, made: Made, people: Whole) -> tuple[Finding,
         return (placed,)
     own = look_up(row_of_group, groups.labels)
     at = np.arange(len(own), dtype=np.int32) if made.grouped is None else made.grouped
-    wrong, columns = 0, []
-    for name in table.names("quasi-identifier"):
-        missed = _not_covered(reading, table, made.original[name], at, rows=own)
-        wrong, columns = wrong + missed, [*columns, *([name] if missed else [])]
-    sizes = int(np.count_nonzero(people[row_of_group] != groups.sizes))
-    return (
-        placed,
-        _counted("own-rows-covered", wrong, columns),
-        _counted("cell-sizes", sizes, []),
-    )
+    quasi = table.names("quasi-identifier")
+    missed = {name: _not_covered(reading, table, made.original[name], at, rows=own) for name in quasi}
+    sizes = Finding("cell-sizes", {}, 0, int(np.count_nonzero(people[row_of_group] != groups.sizes)), sense="at most")
+    return placed, _counted("own-rows-covered", missed), replace(sizes, holds=sizes.actual == 0)
 
 
 def check_row_order(made: Made, places: Whole | None = None, name: str = "order of rows") -> tuple[Check, ...]:
@@ -188,7 +172,8 @@ def _placed(reading: Reading, table: PublishedTable, made: Made, expected: int |
         problems.append(f"{rows:,} rows were to be published and {table.rows:,} are.")
     if reading.release.suppressed_rows != made.original.n_rows - grouped:
         problems.append(
-            f"{made.original.n_rows - grouped:,} rows were left out and {reading.release.suppressed_rows:,} are said to."
+            f"{made.original.n_rows - grouped:,} rows were left out; the release says "
+            f"{reading.release.suppressed_rows:,}."
         )
     own = order if expected is None else made.row_of_group
     if own is not None and not problems:
@@ -247,9 +232,7 @@ def _not_equal(reading: Reading, table: PublishedTable, column: EncodedColumn, a
         return wrong
     cells = reading.cells(table, column.name, nan_is_missing=True)
     code = _codes_of(cells.labels, column, narrowest(column.domain.size))
-    return sum(
-        int(np.count_nonzero(code[cells.codes[part]] != column.codes[at[part]])) for part in stretches(len(at))
-    )
+    return sum(int(np.count_nonzero(code[cells.codes[part]] != column.codes[at[part]])) for part in stretches(len(at)))
 
 
 def _codes_of(labels: tuple[str, ...], column: EncodedColumn, kind: Any) -> Whole:
@@ -266,6 +249,7 @@ def _differing(before: Whole, rows: Whole, after: Whole, times: Whole) -> int:
     return int(np.abs(counts[0] - counts[1]).sum())
 
 
-def _counted(name: str, wrong: int, columns: list[str]) -> Finding:
-    note = f"In {listed(dict.fromkeys(columns))}." if columns else ""
-    return Finding(name, {}, 0, wrong, wrong == 0, sense="at most", note=note)
+def _counted(name: str, wrong: Mapping[str, int]) -> Finding:
+    """What was found wrong of some columns."""
+    total, columns = sum(wrong.values()), [column for column, rows in wrong.items() if rows]
+    return Finding(name, {}, 0, total, not total, sense="at most", note=f"In {listed(columns)}." if columns else "")

@@ -128,10 +128,13 @@ def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     before, after, guessing = linkage["before"], linkage["after"], linkage["baseline"]
     # Only where values were drawn does he do better by matching on less; else these curves would add their sampling.
     drawn = [attack for attack in attacks if attack.get("drawn", True)]
-    others = [entry for attack in drawn for entry in attack.get("sweep", ()) if "p" in entry]
+    swept = [(attack, entry) for attack in drawn for entry in attack.get("sweep", ()) if "p" in entry]
+    others = [entry for _, entry in swept]
     others += [attack["strongest"] for attack in attacks if "strongest" in attack]
     beliefs = linkage.get("beliefs", True)
-    weighed = [entry for attack in drawn if attack.get("beliefs", True) for entry in attack.get("sweep", ()) if "p" in entry]
+    weighed = [
+        entry for attack in drawn if attack.get("beliefs", True) for entry in attack.get("sweep", ()) if "p" in entry
+    ]
     values = _values(after, weighed) if beliefs else _believed(after, attacks)
     identity = {key: max(entry["identity"][key] for entry in (after, *others)) for key in ("mean", "max")}
     identity = after["identity"] if not others else identity

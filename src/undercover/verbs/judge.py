@@ -250,7 +250,7 @@ class _Judged:
             )
 
     def _unchanged(self) -> list[str]:
-        """Columns that are published as they are: insensitive ones, and quasi-identifiers that stay; none if permuted."""
+        """Columns that are published as they are: insensitive ones and quasi-identifiers that stay, unless permuted."""
         main = self.case.reading.main
         if self.case.reading.permuted:
             return []

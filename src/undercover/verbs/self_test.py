@@ -26,8 +26,8 @@ from undercover.model.run import Draft, Run, Shuffle
 from undercover.model.table import Table
 
 NO_LAW = (
-    "What was drawn was not tested: the form declares no law of its randomness, or the run does not say which published "
-    "row was made of which input rows."
+    "What was drawn was not tested: the form declares no law of its randomness, or the run does not say which "
+    "published row was made of which input rows."
 )
 NOT_COMPARED = "The published rows were not compared with the input: {why}"
 

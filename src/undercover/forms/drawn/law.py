@@ -1,8 +1,8 @@
-"""Tests of a drawn table against what its form declares: who kept what, who exchanged it, and in which order rows stand.
+"""Tests of a drawn table against what its form declares: who kept what, who exchanged it, how rows are ordered.
 
 *Permuted columns.* Inside a block (or group) every way to deal its values is equally likely. Take two rows of a block
 with different values: that both kept theirs is as likely as that they exchanged them, whatever became of the others. So
-among the pairs that did either, the share of those that kept is that of a fair coin; where nothing was permuted it is 1.
+among the pairs that did either, those that kept are as many as heads of a fair coin; where nothing was permuted, all.
 Two columns were permuted by themselves: that a pair kept one and exchanged the other is as likely as that both went
 together.
 

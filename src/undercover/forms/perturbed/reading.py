@@ -236,7 +236,7 @@ class PerturbedReading(Reading):
         return snippets(self.main, self.channel, self.form.people, file_format)
 
 
-def _test_channel(reading: PerturbedReading, made: Made, row_of_group: Array) -> tuple[Check, ...]:
+def _test_channel(reading: PerturbedReading, made: Made, row_of_group: NDArray[np.integer]) -> tuple[Check, ...]:
     """Test p: of every cell, the share of its people who have the value that is published of it.
 
     A person of m is drawn, the value kept with p and otherwise drawn from the domain. With c_v people of value v the

@@ -5,11 +5,11 @@ sensitive values, one from each of the l most frequent values that are left; row
 their value.
 
 Deviations: equally frequent values are taken in a secret uniform order (by label, the buckets of a numeric column would
-hold neighbouring numbers), within a value the rows are dealt in a secret uniform order (the paper says "a random tuple"), bucket
-numbers are shuffled, and the bucket of a leftover row is uniform among those without its value. The algorithm does
-not look at quasi-identifiers and treats rows of one value alike, so knowing it tells nothing beyond the release:
-``algorithm_safe`` is true. Anatomy does not hide *who is in the table*: quasi-identifiers are published as they are.
-Where people have several rows, these are dealt in rounds, so that nobody has two of them in a bucket
+hold neighbouring numbers), within a value the rows are dealt in a secret uniform order (the paper says "a random
+tuple"), bucket numbers are shuffled, and the bucket of a leftover row is uniform among those without its value. The
+algorithm does not look at quasi-identifiers and treats rows of one value alike, so knowing it tells nothing beyond the
+release: ``algorithm_safe`` is true. Anatomy does not hide *who is in the table*: quasi-identifiers are published as
+they are. Where people have several rows, these are dealt in rounds, so that nobody has two of them in a bucket
 (:mod:`undercover.steps.dealing.rounds`).
 """
 
@@ -105,6 +105,7 @@ class Anatomy:
         groups, shuffles = in_rounds(
             table, sensitive, self.l, randomness, lambda part, words: _deal(part, sensitive, self.l, words, threads)
         )
+        # Numbers tell no round.
         dealt, groups = groups, groups if table.units is None else _shuffled(groups, randomness, threads)
         qit, order = _qit(table, groups, randomness, threads)
         return Draft(
@@ -114,7 +115,7 @@ class Anatomy:
             buckets=groups.labels,
             diagnostics={"buckets": groups.count},
             order=order,
-            shuffles=shuffles if table.units is None else (*shuffles, *numbering(groups, dealt)),  # numbers tell no round
+            shuffles=shuffles if table.units is None else (*shuffles, *numbering(groups, dealt)),
         )
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
@@ -130,7 +131,7 @@ class Anatomy:
         words = [-(-part * 2**32 // parts) + _INSIDE for part in range(parts)]
         left_over = self.l - 1  # at most
         rankings = value_rankings(count(codes, table[sensitive].domain.size))
-        for ranking, *chosen in product(rankings, *([words] * left_over)):
+        for ranking, chosen in product(rankings, product(words, repeat=left_over)):
             drawn = np.array([*chosen, 0], dtype=np.uint32)
             dealt = _dealt(table, sensitive, self.l, ranking, drawn, np.empty(0, np.uint32))
             if dealt is None:

@@ -52,7 +52,8 @@ def in_rounds(
         return deal(table, randomness)
     rounds = rounds_of(table.units, randomness)
     _require_eligible(table, sensitive, l, rounds)
-    labels, count, shuffles = np.empty(table.n_rows, dtype=np.int32), 0, []
+    labels, count = np.empty(table.n_rows, dtype=np.int32), 0
+    shuffles: list[Shuffle] = []
     for number in range(int(rounds.max()) + 1):
         rows = np.flatnonzero(rounds == number)
         words = Randomness(randomness.seed, f"{randomness.within}round {number}/")  # no other round draws the same
