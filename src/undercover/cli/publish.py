@@ -285,10 +285,13 @@ def print_end(made: Run, facts: Mapping[str, Any]) -> None:
     rows = f"{counted(len(made.rows), 'row')} in {counted(count, 'group')}{left_out}"
     found = facts["headline"]
     if found:
-        value, learnt = found["attribute"], ""  # without a sensitive column there is no value to learn
+        value = found["attribute"]  # without a sensitive column there is no value to learn
+        doing = "guesses `{}` right for {} of the people" if value and value.get("outcome") else "learns `{}` with {}"
+        learnt = ""
         if value:
-            sure = f"{risk(value['after'])} (guessing: {baseline(value['baseline'])})"
-            learnt = f"; learns `{value['column']}` with {sure}"
+            learnt = (
+                f"; {doing.format(value['column'], risk(value['after']))} (guessing: {baseline(value['baseline'])})"
+            )
         screen.print(
             f"attack: at worst finds a row with {risk(found['identity']['after'])} (as it stands: "
             f"{risk(found['identity']['before'])}){learnt}"

@@ -32,6 +32,22 @@ UNITS = "units"
 """The private frame with the number of the person each grouped row is of, where people have several rows."""
 
 
+@dataclass(frozen=True, eq=False)
+class Shuffle:
+    """Outcomes that were dealt to items in a secret uniform order, so that ``publish`` can test that they were.
+
+    Items stand in an order that nothing drawn had a say in, such as that of the input. Inside a segment every way to
+    deal its outcomes to its items is equally likely.
+
+    >>> Shuffle("numbers of buckets", np.array([2, 0, 1])).within is None
+    True
+    """
+
+    name: str
+    outcome: NDArray[np.integer[Any]]  # (n_items,) what each item was dealt
+    within: NDArray[np.integer[Any]] | None = None  # (n_items,) its segment; None: all of them are one
+
+
 @dataclass(frozen=True)
 class Draft:
     """What a method hands back: published tables nobody has verified yet, and how the rows were grouped."""
@@ -49,6 +65,8 @@ class Draft:
     used: Mapping[str, Any] = field(default_factory=dict)  # public: what a recipient must know of how it was made
     warnings: tuple[str, ...] = ()
     order: NDArray[np.integer[Any]] | None = None  # the grouped row that stands in each published row, where one does
+    row_of_group: NDArray[np.integer[Any]] | None = None  # (n_groups,) its published row, where a group has one
+    shuffles: tuple[Shuffle, ...] = ()  # what was dealt in secret, beyond what the form declares; never kept or written
     safe: bool = True  # False: how the work was divided followed from sensitive values
 
 
@@ -76,6 +94,7 @@ class Run(Shown):
     timings: Mapping[str, float]
     buckets: NDArray[np.int32] | None = None
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    self_test: Mapping[str, Any] = field(default_factory=dict, compare=False)  # what publish compared and tested
     frames: Mapping[str, pa.Table] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     requirements: tuple[Mapping[str, Any], ...] = ()  # what had to hold beyond the method's own claims

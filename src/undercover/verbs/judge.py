@@ -153,7 +153,7 @@ class _Judged:
 
     def _smaller(self, limit: float | Fraction) -> str:
         """What to do about people who are found: where columns stay as they are, no group hides anybody."""
-        unchanged = self.case.original.schema.insensitive
+        unchanged = [name for name in self._unchanged() if name in self.case.original.schema.insensitive]
         if unchanged:
             which, them = ("a quasi-identifier", "it") if len(unchanged) == 1 else ("quasi-identifiers", "them")
             return f"Make {listed(unchanged)} {which}, or drop {them}: published unchanged, no group hides anybody."
@@ -314,8 +314,10 @@ class _Judged:
             )
 
     def _unchanged(self) -> list[str]:
-        """Columns that are published as they are: insensitive ones, and quasi-identifiers that stay."""
+        """Columns that are published as they are: insensitive ones and quasi-identifiers that stay, unless permuted."""
         main = self.case.reading.main
+        if self.case.reading.permuted:
+            return []
         stay = (
             [n for n in main.names("quasi-identifier") if main.form(n) == "value"] if self.case.reading.covers else []
         )

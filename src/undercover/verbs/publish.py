@@ -58,6 +58,7 @@ from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
 from undercover.verbs.naming.cells import check_input
 from undercover.verbs.repeated_people import look_for_people
+from undercover.verbs.self_test import test_draft
 from undercover.verbs.spark.publish import publish_far, reads_itself
 from undercover.verbs.together import counted
 from undercover.version import VERSION
@@ -245,9 +246,11 @@ def publish_table(
     found = at("verify", _verified, run, [*claims, *require], at.progress, told="verifying")
     _must_hold(found, len(claims))
     _must_verify(found, run)
+    tested = at("self-test", test_draft, table, run, draft, told="testing what was drawn")
     warnings = (*run.warnings, *_of_use(run.release))
     release = run.release.with_guarantees(found.manifest_entries())
-    return replace(run, release=release, verification=found, timings=dict(at.seconds), warnings=warnings)
+    run = replace(run, release=release, verification=found, self_test=tested.to_dict())
+    return replace(run, timings=dict(at.seconds), warnings=warnings)
 
 
 def _must_know_people(table: Table, method: Method) -> None:
