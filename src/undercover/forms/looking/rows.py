@@ -36,6 +36,7 @@ MANY = 500_000  # rows from which on a release is gone through rather than read 
 CHUNK = 1 << 17  # rows at a time
 _MOST_COUNTS = 1 << 22  # people times values that are counted at once, 8 bytes each, in every thread
 _AT_ONCE = 4096  # people whose bits are held at once
+_MOST_BITS = 1 << 29  # of cells and people, a bit each, that are held at once
 _ROOM = 1 << 18  # pairs of a row and a person that are held at once
 _EQUAL = 1.0 - 1e-12
 
@@ -249,7 +250,8 @@ def _counted(shown: ShownRows, targets: Integers, threads: int) -> Iterator[tupl
     widest = max((secret.n_values for secret in shown.secrets), default=1)
     at_once = max(256, _MOST_COUNTS // widest)
     if not shown.exact:
-        at_once = min(at_once, _AT_ONCE)
+        n_cells = sum(cover.n_cells for cover in shown.covers)
+        at_once = min(at_once, _AT_ONCE, max(256, _MOST_BITS // max(n_cells, 1) // 256 * 256))
     chunks = shown.chunks
     for first in range(0, len(targets), at_once):
         some = np.ascontiguousarray(targets[first : first + at_once].astype(np.int32))
