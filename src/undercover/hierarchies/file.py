@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from undercover.errors import HierarchyError, listed
+from undercover.errors import HierarchyError, listed, unreadable
 from undercover.model.hierarchy import Hierarchy
 from undercover.whole import write_whole
 
@@ -69,7 +69,7 @@ def _decoded(path: str | os.PathLike[str], encoding: str | None) -> str:
     try:
         content = Path(path).read_bytes()
     except OSError as error:
-        raise HierarchyError(f"The hierarchy `{path}` cannot be read: {error.strerror}.") from error
+        raise HierarchyError(unreadable(f"The hierarchy `{path}`", error)) from error
     except ValueError as error:  # a character that no file has in its name
         raise HierarchyError(f"{os.fspath(path)!a} is no name of a hierarchy's file.") from error
     for name in (encoding,) if encoding else ("utf-8-sig", "cp1252", "latin-1"):

@@ -43,7 +43,7 @@ LEVEL = 1e-6
 """How often a test finds something where there is nothing."""
 
 _SURE = 1.6448536269514722  # 95 % of a normal distribution lie below
-_AT_ONCE = 1 << 20  # rows whose values are compared with chance together, and the rest of the last class
+_AT_ONCE = 1 << 18  # rows whose values are compared with chance together, and the rest of the last class
 Rows = NDArray[np.integer[Any]]
 
 
