@@ -160,6 +160,36 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     return f"{what} `{name}` is not known.{hint} There are: {listed(names)}."
 
 
+def described(values: Iterable[object], limit: int = 3) -> str:
+    """How many cells there are and what they look like; never what they hold, which is private.
+
+    >>> described(["Ada Lovelace", "36"]), described(["x"]), described([])
+    ('2 values (a text of 12 characters, a number of 2 digits)', '1 value (a text of 1 character)', 'no value')
+    """
+    everything = list(values)
+    if not everything:
+        return "no value"
+    shapes = ", ".join(shape_of(value) for value in everything[:limit])
+    more = ", …" if len(everything) > limit else ""
+    return f"{len(everything):,} value{'s' * (len(everything) != 1)} ({shapes}{more})"
+
+
+def shape_of(value: object) -> str:
+    """What a cell looks like.
+
+    >>> shape_of("Ada"), shape_of(3.5), shape_of("-36"), shape_of("")
+    ('a text of 3 characters', 'a number', 'a number of 2 digits', 'an empty text')
+    """
+    if not isinstance(value, str):
+        return "a number" if isinstance(value, int | float) else f"a value of type {type(value).__name__}"
+    if not value:
+        return "an empty text"
+    figures = value.strip().removeprefix("-")
+    if figures.isdecimal():
+        return f"a number of {len(figures)} digit{'s' * (len(figures) != 1)}"
+    return f"a text of {len(value):,} character{'s' * (len(value) != 1)}"
+
+
 def listed(names: Iterable[object], limit: int = 12) -> str:
     """Names in backticks, cut after ``limit``."""
     everything = [f"`{name}`" for name in names]

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import DataError
+from undercover.errors import DataError, described
 from undercover.forms.coverage import Coverage
 from undercover.forms.dealt.law import Law
 from undercover.forms.distribution import Distribution, distribution_of
@@ -203,10 +203,8 @@ def _covered(table: PublishedTable, name: str, column: Written, original: Encode
     read = domain_values(original).read_all(column.labels, table.form(name))
     found = Coverage.of_meanings(read, original.domain.size)
     if covers and not found.sizes.all():
-        raise DataError(
-            f"A cell of `{name}` stands for no value of the original column (distinct cell "
-            f"{int(found.sizes.argmin()) + 1} of {found.n_cells}). Compare the release with the table it was made of."
-        )
+        wrong = [column.labels[cell] for cell in np.flatnonzero(found.sizes == 0).tolist()]
+        raise DataError(f"Cells of `{name}` stand for no value of the original column: {described(wrong)}.")
     return found
 
 

@@ -29,7 +29,7 @@ def read_hierarchy(path: str | os.PathLike[str], *, encoding: str | None = None)
     expected = tuple(f"level{number}" for number in range(len(header)))
     if header != expected:
         raise HierarchyError(
-            f"`{path}`, line 1: the header must be {separator.join(expected)!r}. Found {separator.join(header)!r}."
+            f"`{path}`, line 1: the header must be {separator.join(expected)!r}. Found {len(header)} other names."
         )
     if len(records) == 1:
         raise HierarchyError(f"`{path}` has a header and nothing else. Add a row per leaf.")
@@ -131,13 +131,13 @@ def _problems(path: str, records: Sequence[tuple[int, tuple[str, ...]]], depth: 
             problems.append(f"`{path}`, line {line}: no label on {listed(blank)}.")
         first = leaves.setdefault(row[0], line)
         if first != line:
-            problems.append(f"`{path}`, line {line}: leaf `{row[0]}` is already on line {first}.")
+            problems.append(f"`{path}`, line {line}: its leaf is already on line {first}.")
             continue
         for level in range(1, depth):
             parent, seen = parents[level].setdefault(row[level - 1], (row[level], line))
             if parent != row[level]:
                 problems.append(
                     f"`{path}`, line {line}: level {level} is not a function of level {level - 1}: "
-                    f"`{row[level - 1]}` lies under `{row[level]}` here and under `{parent}` on line {seen}."
+                    f"what is on level {level - 1} here lies under another label on line {seen}."
                 )
     return problems

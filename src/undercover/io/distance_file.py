@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from undercover.errors import SchemaError, unreadable
+from undercover.errors import SchemaError, shape_of, unreadable
 from undercover.hierarchies.file import SEPARATORS, strict_records
 from undercover.model.distance.declared import Distances
 
@@ -43,7 +43,7 @@ def read_distances(path: str | os.PathLike[str]) -> Distances:
     for line, row in lines:
         rows.append([_number(entry, separator) for entry in row])
         problems += [
-            f"`{path}`, line {line}: {text!r} under `{value}` is not a number."
+            f"`{path}`, line {line}: {shape_of(text)} under `{value}` is not a number."
             for value, text, entry in zip(values, row, rows[-1], strict=True)
             if entry is None
         ]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import DataError
+from undercover.errors import DataError, described
 from undercover.forms.boxes import value_codes
 from undercover.forms.coverage import Coverage
 from undercover.forms.dealt.law import Law
@@ -160,7 +160,7 @@ def published_rows(reading: Reading, original: Table, known: Sequence[str]) -> S
         meanings = domain_values(original[name]).read_all(labels, reading.main.form(name))
         wrong = [label for label, meaning in zip(labels, meanings, strict=True) if meaning == NOTHING]
         if wrong and reading.covers:
-            raise DataError(f"The cell {wrong[0]!r} of `{name}` stands for no value of the original column.")
+            raise DataError(f"Cells of `{name}` stand for no value of the original column: {described(wrong)}.")
         covers.append(Coverage.of_meanings(meanings, original[name].domain.size))
     return _shown(reading, original, known, covers, original.schema.sensitive)
 

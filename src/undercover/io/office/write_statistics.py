@@ -68,7 +68,9 @@ def write_statistics(
         frame = polars.from_arrow(pa.table(columns))
         write(frame, str(path), **options)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError) as error:
-        raise DataError(f"The table cannot be written as a file of {FORMATS[file_format].title}: {error}.") from error
+        raise DataError(
+            f"The table cannot be written as a file of {FORMATS[file_format].title}. Choose the format csv or parquet."
+        ) from error
     _without_time(path, file_format)
 
 
