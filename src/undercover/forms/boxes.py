@@ -183,7 +183,7 @@ def index_of(boxes: Boxes, begin: int, end: int, asked: NDArray[np.int64] | None
     starts, lows, highs, all_bounds, line_starts = [np.zeros(1, dtype=np.int64)], [], [], [], [0]
     n_cells = 0
     for j, cover in enumerate(boxes.covers):
-        used, place = np.unique(boxes.cells[begin:end, j], return_inverse=True)
+        used, place = np.unique(boxes.cells[begin:end, j].astype(np.int64), return_inverse=True)
         cells[:, j] = place.reshape(-1) + n_cells
         low, high, times = cover.runs_of(used)
         bounds = np.unique(np.concatenate([low, high + 1]) if asked is None else asked[:, j])
@@ -194,7 +194,7 @@ def index_of(boxes: Boxes, begin: int, end: int, asked: NDArray[np.int64] | None
         all_bounds.append(bounds)
         line_starts.append(line_starts[-1] + len(bounds) + 1)
     runs = [np.concatenate(each).astype(np.int64) for each in (starts, lows, highs)]
-    bitmaps, summary = index_boxes(cells, *runs, line_starts[-1])
+    bitmaps, summary = index_boxes(cells, runs[0], runs[1], runs[2], line_starts[-1])
     return Index(bitmaps, summary, np.array(line_starts, dtype=np.int64), all_bounds)
 
 

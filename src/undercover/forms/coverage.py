@@ -68,7 +68,7 @@ class Coverage:
                         low.append(place)
                         high.append(place)
             starts.append(len(low))
-        return cls(*(np.array(each, dtype=np.int64) for each in (starts, low, high)), n_positions)
+        return cls(np.array(starts), np.array(low, np.int64), np.array(high, np.int64), n_positions)
 
     @property
     def n_cells(self) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from undercover.model.policy import Policy
 from undercover.model.run import Run
 from undercover.model.table import EncodedColumn, Table
 from undercover.model.verdict import INFERENCE, LINKABILITY, SINGLING_OUT, Counted, Exposure, Reason, Verdict
+from undercover.verbs.advice import larger_groups, method_of, mixed_values
 from undercover.verbs.unknowns import algorithm, unknowns
 
 _ROUNDING = 1e-9
@@ -41,9 +43,12 @@ def check_policy(policy: Policy, table: Table, *, asked: bool) -> None:
         if name not in table.schema.sensitive:
             problems.append(unknown("Sensitive column", name, table.schema.sensitive))
             continue
-        possible = dict.fromkeys((*table[name].domain.labels, *(table.schema.column(name).domain or ())))
+        possible = {*table[name].domain.labels, *(table.schema.column(name).domain or ())}
         problems += [
-            unknown(f"Harmful value of `{name}`:", value, possible) for value in values if value not in possible
+            f"The harmful value `{value}` does not occur in `{name}`, nor in its declared domain. Write it as the "
+            "table does, or leave it out."
+            for value in values
+            if value not in possible
         ]
     if problems:
         raise ParameterError(problems)
@@ -76,6 +81,11 @@ class _Judged:
     policy: Policy
     case: Case
     exposures: tuple[Exposure, ...]
+
+    @property
+    def method(self) -> type[Any] | None:
+        """The class of the method, where it is known."""
+        return method_of(self.case.run)
 
     @cached_property
     def persons(self) -> NDArray[np.int64] | None:
@@ -138,7 +148,7 @@ class _Judged:
             return f"Make {listed(unchanged)} {which}, or drop {them}: published unchanged, no group hides anybody."
         if self._unchanged():
             return _AS_THEY_ARE
-        return f"Ask for larger groups (k at least {-(-1 // limit)}), or publish fewer or coarser columns."
+        return larger_groups(self.method, int(-(-1 // limit)))
 
     def _rate(self, exposure: Exposure, most: float, allowed: str) -> Iterator[Reason]:
         """An attacker whose luck with one draw is all that is known."""
@@ -182,8 +192,7 @@ class _Judged:
                 text=f"{hit}: `{name}` is {sure}{harmful}; {self._share_allowed()}.",
                 people=hit.people,
                 regulator=INFERENCE,
-                change=f"Ask the method to keep values of `{name}` mixed (l-diversity, t-closeness), with larger "
-                "groups, or publish fewer or coarser quasi-identifiers.",
+                change=mixed_values(self.method, name),
                 attack=hit.attack,
                 limit=limit,
                 actual=hit.share,

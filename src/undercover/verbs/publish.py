@@ -38,6 +38,7 @@ from undercover.model.protocols import (
     Method,
     Progress,
     corruption_robust,
+    engine_entry,
     fits,
     no_progress,
     per_unit,
@@ -49,6 +50,7 @@ from undercover.model.run import UNITS, Draft, Run
 from undercover.model.schema import ALL_OTHERS, Schema, check_schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.verbs.advice import ask_for_less
 from undercover.verbs.encode import check_fits, check_said, encoded
 from undercover.verbs.joint import with_published
 from undercover.verbs.judge import check_policy
@@ -230,9 +232,12 @@ def publish_table(
     claims = [claim for claim in (*method.claims(table), *draft.claims) if fits(claim, Checkable)]
     found = at("verify", _verified, run, [*claims, *require], at.progress, told="verifying")
     _must_hold(found, len(claims))
-    warnings = (*run.warnings, *_of_use(run.release))
+    warnings = (*run.warnings, *_of_use(run.release, type(method)))
     release = run.release.with_guarantees(found.manifest_entries())
-    return replace(run, release=release, verification=found, timings=dict(at.seconds), warnings=warnings)
+    made_by = engine_entry(engine)
+    return replace(
+        run, release=release, verification=found, timings=dict(at.seconds), warnings=warnings, engine=made_by
+    )
 
 
 def _must_know_people(table: Table, method: Method) -> None:
@@ -334,14 +339,14 @@ def _without(table: Table, dropped: Sequence[str]) -> Table:
     return replace(table, schema=kept, columns=columns)
 
 
-def _of_use(release: Release) -> list[str]:
+def _of_use(release: Release, method: type[Method]) -> list[str]:
     """That a release says next to nothing of quasi-identifiers."""
     unsaid = read_release(release).unsaid
     if unsaid < USELESS:
         return []
     return [
-        f"{unsaid:.0%} of the cells of quasi-identifiers are `*`: the release says next to nothing about them. Ask for "
-        "less (a smaller k or l), name fewer quasi-identifiers, or give hierarchies to those without an order."
+        f"{unsaid:.0%} of the cells of quasi-identifiers are `*`: the release says next to nothing about them. "
+        f"{ask_for_less(method)}, name fewer quasi-identifiers, or give hierarchies to those without an order."
     ]
 
 

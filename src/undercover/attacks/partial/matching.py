@@ -146,7 +146,7 @@ class Covering:
     @property
     def sizes(self) -> list[int]:
         """(d,) lines of the columns."""
-        return np.diff(self.index.starts).tolist()
+        return [int(size) for size in np.diff(self.index.starts)]
 
     def sums(self, threads: int) -> Sums:
         """Go through all subsets; every thread takes those of some sizes."""

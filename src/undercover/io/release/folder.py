@@ -163,6 +163,7 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
         policy=STANDARD if judged is None else judged.policy,
         judged=judged,
         made=content.get("made", ""),
+        engine=content.get("engine", {}),
     )
     return run, replace(public, recorded=content.get("release"))
 
@@ -234,6 +235,7 @@ def _write_private(
         "randomness": run.randomness,
         "made": run.made,
         "timings": run.timings,
+        "engine": run.engine,
         "groups": run.groups.count,
         "diagnostics": run.diagnostics,
         "frames": list(run.frames),
