@@ -83,8 +83,8 @@ class _Judged:
     exposures: tuple[Exposure, ...]
 
     @property
-    def method(self) -> type[Any] | None:
-        """The class of the method, where it is known."""
+    def method(self) -> Any:
+        """The method that made the release, where it is known."""
         return method_of(self.case.run)
 
     @cached_property

@@ -232,7 +232,7 @@ def publish_table(
     claims = [claim for claim in (*method.claims(table), *draft.claims) if fits(claim, Checkable)]
     found = at("verify", _verified, run, [*claims, *require], at.progress, told="verifying")
     _must_hold(found, len(claims))
-    warnings = (*run.warnings, *_of_use(run.release, type(method)))
+    warnings = (*run.warnings, *_of_use(run.release, method))
     release = run.release.with_guarantees(found.manifest_entries())
     made_by = engine_entry(engine)
     return replace(
@@ -339,7 +339,7 @@ def _without(table: Table, dropped: Sequence[str]) -> Table:
     return replace(table, schema=kept, columns=columns)
 
 
-def _of_use(release: Release, method: type[Method]) -> list[str]:
+def _of_use(release: Release, method: Method) -> list[str]:
     """That a release says next to nothing of quasi-identifiers."""
     unsaid = read_release(release).unsaid
     if unsaid < USELESS:
