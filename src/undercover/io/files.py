@@ -93,9 +93,8 @@ def _csv_rows(path: Path) -> float:
 
 def _read_file(path: Path, sheet: str | None, options: ReadOptions, store: Store | None, tell: Tell | None) -> FileRead:
     name = path.name.lower()
-    if name.endswith(KNOWN):
-        check_beginning(path)
     if name.endswith(ZIP):
+        check_beginning(path)
         with unpacked(path) as inner:
             if inner.suffix.lower() == ".zip":
                 raise DataError(f"`{inner}` is a zip in a zip. Unpack it, and give the file.")
@@ -103,6 +102,8 @@ def _read_file(path: Path, sheet: str | None, options: ReadOptions, store: Store
         return found._replace(read_as=f"`{inner.name}` of a zip, {_bare(found.read_as)}")
     if sheet is not None and not name.endswith(EXCEL):
         raise DataError(f"`{path}` has no sheets. Leave #{sheet} out.")
+    if name.endswith(KNOWN):
+        check_beginning(path)
     if name.endswith(CSV):
         table, decisions = read_csv(
             path,

@@ -139,7 +139,8 @@ def _as_scale(name: str, data: pa.Array | pa.ChunkedArray, kind: Kind, form: str
         numbers = data.cast(pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DataError(
-            f"Column `{name}` is declared {kind}, but not all of its values are: {_strange(data)}"
+            f"Column `{name}` is declared {kind}, but not all of its values are: {_strange(data)}. "
+            "Correct these cells, or declare another kind."
         ) from error
     except DataError as error:
         raise DataError(f"Column `{name}` is declared date and {error}") from error
@@ -219,10 +220,7 @@ def _single_values(arrow: pa.DataType) -> bool:
 def _check_hierarchy(name: str, domain: Domain, settings: Column) -> None:
     gaps = None if settings.hierarchy is None else settings.hierarchy.uncovered(write_values(domain.values))
     if gaps:
-        raise HierarchyError(
-            f"The hierarchy of `{name}` does not cover {described(gaps)}. Add a row for each."
-            f" `undercover hierarchy check` compares the two"
-        )
+        raise HierarchyError(f"The hierarchy of `{name}` does not cover {described(gaps)}. Add a row for each.")
 
 
 def _check_distance(name: str, domain: Domain, settings: Column) -> None:

@@ -188,7 +188,7 @@ def _unclear(texts: Sequence[str]) -> str:
     strange = [text for text in texts if read_date(text, best) is None]
     wanted = f"in the format {best}" if counts[best] else "that the calendar does not have"
     return (
-        f"holds dates {wanted} and others: {described(strange)}. "
+        f"holds dates {wanted} and {described(strange).replace(' value', ' other value', 1)}. "
         "Write all of them alike, or leave a cell empty where the day is not known."
     )
 
