@@ -50,6 +50,7 @@ def print_json(content: Mapping[str, Any]) -> None:
     """One JSON object at full precision; letters that stdout has not are written as JSON writes them."""
     every = str(getattr(sys.stdout, "encoding", None)).lower().startswith("utf")
     print(escaped(json.dumps(plain(content), ensure_ascii=not every, allow_nan=False, indent=2)))
+    TOLD.printed = True
 
 
 def print_result(result: Viewable, as_json: bool) -> None:

@@ -29,7 +29,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.errors import InputError, ParameterError, listed
+from undercover.errors import InputError, ParameterError, described, listed
 from undercover.exact import compare, exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
@@ -235,7 +235,7 @@ class TCloseness(Promise):
             gaps = sorted(set(column.labels) - set(known) - {""})
             if gaps:
                 which = "order" if self.order is not None else "hierarchy"
-                return failed(f"The {which} of `{column.name}` lacks {listed(gaps)}.")
+                return failed(f"The {which} of `{column.name}` lacks {described(gaps)}.")
         rows = int(column.overall.sum())
         if self.distance == "equal":
             numerators, scale = _moved(column, column.value_index, column.n_values), 1

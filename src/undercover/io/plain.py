@@ -40,7 +40,7 @@ def plain(value: Any) -> Any:
         return plain(value.to_dict(pictures=False))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {part.name: plain(getattr(value, part.name)) for part in dataclasses.fields(value)}
-    raise InternalError(f"A value of type {type(value).__name__} cannot be written as JSON: {value!r}.")
+    raise InternalError(f"A value of type {type(value).__name__} cannot be written as JSON.")
 
 
 def as_json(value: Any) -> str:

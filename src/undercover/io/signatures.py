@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from undercover.ending import changing
-from undercover.errors import DataError, MissingExtraError, OutputError, ParameterError
+from undercover.errors import DataError, MissingExtraError, OutputError, ParameterError, unreadable, unwritable
 from undercover.io.plain import as_json
 from undercover.io.release.contents import MANIFEST, PUBLIC, SIGNATURE, WITHHELD, read_json
 from undercover.whole import write_whole
@@ -63,7 +63,7 @@ def new_key(path: str | os.PathLike[str]) -> Path:
         if isinstance(error, FileExistsError):
             raise OutputError(f"`{target}` already exists. Keys are never replaced: choose another name.") from None
         if isinstance(error, OSError):
-            raise OutputError(f"`{target}` cannot be written: {error.strerror or error}.") from error
+            raise OutputError(unwritable(f"`{target}`", error)) from error
         raise
     return public
 
@@ -168,7 +168,7 @@ def _content(path: str | os.PathLike[str]) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise DataError(f"The key `{path}` cannot be read: {error.strerror or error}.") from error
+        raise DataError(unreadable(f"The key `{path}`", error)) from error
 
 
 def _library(purpose: str) -> tuple[Any, Any]:

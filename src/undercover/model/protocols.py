@@ -66,6 +66,7 @@ class Engine(Protocol):
     """
 
     name: ClassVar[str]
+    # A class may also have a property ``version``: that of the program it hands the work to (see engine_entry).
 
     @property
     def threads(self) -> int:
@@ -246,6 +247,17 @@ class PerUnit(Protocol):
     @property
     def per_unit(self) -> bool:
         """Whether it reads ``Table.units`` and keeps what it claims for every person."""
+
+
+def engine_entry(engine: Engine) -> dict[str, str | int]:
+    """What a run says of the engine that made it: nothing of the machine it ran on.
+
+    >>> from undercover import LocalEngine
+    >>> engine_entry(LocalEngine(parts=4))
+    {'name': 'local', 'parts': 4}
+    """
+    version = getattr(engine, "version", None)
+    return {"name": engine.name, "parts": engine.parts, **({"version": str(version)} if version else {})}
 
 
 def per_unit(method: Method) -> bool:

@@ -106,6 +106,7 @@ class Run(Shown):
     entry: Any = field(default=None, compare=False, repr=False)  # how it is entered in a ledger once it is saved
     policy: Policy = STANDARD  # what may happen to the people of the table
     judged: Verdict | None = field(default=None, repr=False)  # where it was judged before: when it was saved
+    engine: Mapping[str, Any] = field(default_factory=dict, compare=False)  # what made it: its name, parts, version
     made: str = field(default="", compare=False)  # when, in UTC; nothing where nobody noted it
     identifying: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)  # values of identifiers
     scan: Any = field(default=None, compare=False, repr=False)  # what was looked for in its files when it was saved

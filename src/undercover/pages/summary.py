@@ -311,6 +311,7 @@ def _done(run: Run, counts: Mapping[str, int], told: Sequence[Mapping[str, Any]]
         "stages": list(told),
         "timings": [{"stage": stage, "seconds": float(value)} for stage, value in run.timings.items()],
         "seconds": float(sum(run.timings.values())),
+        "engine": dict(run.engine),
         "randomness": plain(run.randomness),
         "source": plain({key: value for key, value in run.source.items() if key not in ("columns", "digest")}),
     }

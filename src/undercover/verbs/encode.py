@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undercover.engines.local import LocalEngine
-from undercover.errors import DataError, ParameterError, SchemaError, listed
+from undercover.errors import DataError, ParameterError, SchemaError, described
 from undercover.io.source import read
 from undercover.memory import Store, size_in_words
 from undercover.model.encoding.coded import distinct_values
@@ -130,7 +130,7 @@ def _population(table: Table, data: pa.Table) -> Table:
     everybody = Table.from_arrow(data, Schema(quasi_identifiers=names, columns=settings, missing=missing))
     lacking = {name: set(table[name].domain.labels) - set(everybody[name].domain.labels) for name in names}
     if any(lacking.values()):
-        who = ((name, listed(sorted(values))) for name, values in lacking.items() if values)
+        who = ((name, described(sorted(values))) for name, values in lacking.items() if values)
         raise DataError(
             [f"Nobody of the population has {v} in `{n}`. It must have everybody of the table." for n, v in who]
         )

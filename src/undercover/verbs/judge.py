@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from undercover.model.policy import MISSING, Policy
 from undercover.model.run import Run
 from undercover.model.table import EncodedColumn, Table
 from undercover.model.verdict import INFERENCE, LINKABILITY, SINGLING_OUT, Counted, Exposure, Reason, Verdict, Weight
+from undercover.verbs.advice import larger_groups, method_of, mixed_values
 from undercover.verbs.unknowns import algorithm, unknowns
 
 _ROUNDING = 1e-9
@@ -43,12 +45,13 @@ def check_policy(policy: Policy, table: Table, *, asked: bool) -> None:
         if name not in table.schema.sensitive:
             problems.append(unknown("Sensitive column", name, table.schema.sensitive))
             continue
-        labels = [label or MISSING for label in table[name].domain.labels]
-        possible = dict.fromkeys((*labels, *(table.schema.column(name).domain or ())))
+        possible = {label or MISSING for label in table[name].domain.labels}
+        possible |= {*(table.schema.column(name).domain or ()), *([""] if table[name].domain.has_missing else [])}
         problems += [
-            unknown(f"Harmful value of `{name}`:", value, possible)
+            f"The harmful value `{value}` does not occur in `{name}`, nor in its declared domain. Write it as the "
+            "table does, or leave it out."
             for value in values
-            if value not in possible and not (value == "" and table[name].domain.has_missing)
+            if value not in possible
         ]
     if problems:
         raise ParameterError(problems)
@@ -93,6 +96,11 @@ class _Judged:
     policy: Policy
     case: Case
     exposures: tuple[Exposure, ...]
+
+    @property
+    def method(self) -> Any:
+        """The method that made the release, where it is known."""
+        return method_of(self.case.run)
 
     @cached_property
     def persons(self) -> NDArray[np.int64] | None:
@@ -159,7 +167,7 @@ class _Judged:
             return f"Make {listed(unchanged)} {which}, or drop {them}: published unchanged, no group hides anybody."
         if self._unchanged():
             return _AS_THEY_ARE
-        return f"Ask for larger groups (k at least {-(-1 // limit)}), or publish fewer or coarser columns."
+        return larger_groups(self.method, int(-(-1 // limit)))
 
     def _rate(self, exposure: Exposure, most: float, allowed: str) -> Iterator[Reason]:
         """An attacker whose luck with one draw is all that is known."""
@@ -203,10 +211,7 @@ class _Judged:
                 text=self._exposed_text(name, one, joint),
                 people=one.counting.people,
                 regulator=INFERENCE,
-                change=f"Ask the method to keep values of `{name}` mixed (l-diversity, t-closeness), with larger "
-                "groups, or publish fewer or coarser quasi-identifiers."
-                if one.counting.people
-                else "",
+                change=mixed_values(self.method, name) if one.counting.people else "",
                 attack=one.counting.attack or one.believed.attack,
                 limit=limit,
                 actual=one.counting.share,

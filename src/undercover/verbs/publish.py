@@ -41,6 +41,7 @@ from undercover.model.protocols import (
     Progress,
     basis_of,
     corruption_robust,
+    engine_entry,
     fits,
     no_progress,
     per_unit,
@@ -52,6 +53,7 @@ from undercover.model.run import UNITS, Draft, Run
 from undercover.model.schema import ALL_OTHERS, Schema, check_schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.verbs.advice import ask_for_less
 from undercover.verbs.encode import check_fits, check_said, encoded
 from undercover.verbs.joint import with_published
 from undercover.verbs.judge import check_policy
@@ -247,9 +249,9 @@ def publish_table(
     _must_hold(found, len(claims))
     _must_verify(found, run)
     tested = at("self-test", test_draft, table, run, draft, told="testing what was drawn")
-    warnings = (*run.warnings, *_of_use(run.release))
+    warnings = (*run.warnings, *_of_use(run.release, method))
     release = run.release.with_guarantees(found.manifest_entries())
-    run = replace(run, release=release, verification=found, self_test=tested.to_dict())
+    run = replace(run, release=release, verification=found, self_test=tested.to_dict(), engine=engine_entry(engine))
     return replace(run, timings=dict(at.seconds), warnings=warnings)
 
 
@@ -384,14 +386,14 @@ def _without(table: Table, dropped: Sequence[str]) -> Table:
     return replace(table, schema=kept, columns=columns)
 
 
-def _of_use(release: Release) -> list[str]:
+def _of_use(release: Release, method: Method) -> list[str]:
     """That a release says next to nothing of quasi-identifiers."""
     unsaid = read_release(release).unsaid
     if unsaid < USELESS:
         return []
     return [
-        f"{unsaid:.0%} of the cells of quasi-identifiers are `*`: the release says next to nothing about them. Ask for "
-        "less (a smaller k or l), name fewer quasi-identifiers, or give hierarchies to those without an order."
+        f"{unsaid:.0%} of the cells of quasi-identifiers are `*`: the release says next to nothing about them. "
+        f"{ask_for_less(method)}, name fewer quasi-identifiers, or give hierarchies to those without an order."
     ]
 
 

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
-from undercover.errors import DataError, listed
+from undercover.errors import DataError, described
 from undercover.forms.meaning import NOTHING, Values, domain_values, leaf_values
 from undercover.model.cells import EVERYTHING, CellForm, named
 from undercover.model.hierarchy import Hierarchy
@@ -123,7 +123,7 @@ def _given(name: str, known: Any, shown: Sequence[str], form: CellForm, missing:
     values = Values(tuple(_sorted(labels, kind)) + ("",) * missing, kind, missing, hierarchy)
     outside = [label for label in shown if values.read(label, "value") == NOTHING]
     if outside:
-        raise DataError(f"The domain given for `{name}` lacks published values: {listed(outside, limit=5)}.")
+        raise DataError(f"The domain given for `{name}` lacks published values: {described(outside)}.")
     return values
 
 

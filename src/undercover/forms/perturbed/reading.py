@@ -24,7 +24,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.arrays import tally
-from undercover.errors import DataError, NotTold, listed
+from undercover.errors import DataError, NotTold, described
 from undercover.exact import exact
 from undercover.forms.against import read_boxes
 from undercover.forms.answers.sampling import sampling_of
@@ -203,7 +203,7 @@ class PerturbedReading(Reading):
             declared = original[name].settings.domain if name in original.columns else None
             published = classes.sensitive[name].labels
             strange = [label for label in published if label not in set(declared or published)]
-            note = f"Outside the declared domain: {listed(strange, limit=5)}." if strange else ""
+            note = f"Outside the declared domain: {described(strange)}." if strange else ""
             findings.append(
                 Finding("values-declared", {"column": name}, 0, len(strange), not strange, sense="at most", note=note)
             )

@@ -72,7 +72,9 @@ def write_frame(frame: Any, path: Path, file_format: str, options: Mapping[str, 
     try:
         write(frame, str(path), **options, **version)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError) as error:
-        raise DataError(f"The table cannot be written as a file of {FORMATS[file_format].title}: {error}.") from error
+        raise DataError(
+            f"The table cannot be written as a file of {FORMATS[file_format].title}. Choose the format csv or parquet."
+        ) from error
     _without_time(path, file_format)
 
 
