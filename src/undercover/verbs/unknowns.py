@@ -21,9 +21,10 @@ _WORDS, _TEXTS, _SHARE = 5, 20, 0.1  # free text: so many words in so many diffe
 
 
 def algorithm(run: Run) -> Iterator[Reason]:
-    """Whether the method's own choices tell more than the tables say."""
+    """Whether the method's own choices, or the choice of the method, tell more than the tables say."""
+    yield from choice(run)
     wish = run.policy.algorithm_safe
-    if run.release.algorithm_safe or wish == "ignored":
+    if run.release.has_safe_method or wish == "ignored":
         return
     yield Reason(
         kind="algorithm",
@@ -32,6 +33,23 @@ def algorithm(run: Run) -> Iterator[Reason]:
         "values.",
         regulator=INFERENCE,
         change="Choose a method or variant that is algorithm-safe.",
+    )
+
+
+def choice(run: Run) -> Iterator[Reason]:
+    """Whether method, parameters or draw were chosen after looking at sensitive values."""
+    wish, chosen = run.policy.algorithm_safe, run.release.choice
+    if not chosen.has_looked or wish == "ignored":
+        return
+    before = f" {counted(chosen.refused, 'earlier release')} of the same table " if chosen.refused else ""
+    verb = "was refused." if chosen.refused == 1 else "were refused."
+    yield Reason(
+        kind="choice",
+        weight="stop" if wish == "required" else "ask",
+        text=f"This was chosen after looking at sensitive values. That alone can reveal something.{before}"
+        + (verb if before else ""),
+        regulator=INFERENCE,
+        change="Fix the method and its parameters before looking at the table, and publish the first release.",
     )
 
 
@@ -79,6 +97,13 @@ def unknowns(run: Run, original: Table) -> Iterator[Reason]:
             "plug-in",
             f"The {called} is of {origin}: what it says of its safety nobody checked here.",
             f"Attack it on a small table ({way}), and hold it to undercover.testing.",
+        )
+    for why in run.self_test.get("untested", ()):
+        yield _asking(
+            "self-test",
+            why,
+            "Ask the author of the method or form for what its self-test needs (docs/extending.md), or attack the "
+            "release and look at it.",
         )
     if run.randomness.get("source") == "seed":
         yield _asking(

@@ -27,6 +27,7 @@ from undercover.model.hierarchy import Hierarchy
 from undercover.model.interval_ends import Ends
 from undercover.model.kinds.dates import as_dates
 from undercover.model.policy import Policy, policy_of
+from undercover.model.release import Basis
 from undercover.model.schema import Column, Kind, Schema
 from undercover.parsing import toml_of
 
@@ -67,6 +68,7 @@ class Spec:
     ledger: Path | None = None
     policy: Policy | None = None
     memory: str | int | None = None
+    choice: Basis = "declared"
 
 
 def load_spec(path: str | os.PathLike[str]) -> Spec:
@@ -135,6 +137,7 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
         ledger=None if parts.ledger is None else (folder or Path()) / parts.ledger.file,
         policy=policy,
         memory=data.memory,
+        choice=parts.choice.basis,
     )
 
 
