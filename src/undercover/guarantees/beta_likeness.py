@@ -65,6 +65,12 @@ class BetaLikeness(Promise):
             f"{plain(self.beta)} times its share there."
         )
 
+    def is_vacuous(self, classes: Classes) -> bool:
+        """Whether even a class of nothing but the rarest value stays within ``beta``."""
+        counts = [one.as_read.overall for name, one in classes.sensitive.items() if self.column in (None, name)]
+        rarest = [(int(one[one > 0].min()), int(one.sum())) for one in counts if one.any()]
+        return not self.enhanced and all(rows - count <= exact(self.beta) * count for count, rows in rarest)
+
     def check(self, classes: Classes) -> Finding:
         """Find the class in which a value gains most."""
         outcomes = assess(self.name, classes, self.column, in_blocks(self._outcome))

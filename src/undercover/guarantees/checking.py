@@ -62,6 +62,14 @@ class Particular(Checkable, Protocol):
 
 
 @runtime_checkable
+class Gradual(Checkable, Protocol):
+    """A guarantee that can be asked for so weakly that it promises nothing; any other promises something."""
+
+    def is_vacuous(self, classes: Classes) -> bool:
+        """Whether every table with these rows and values keeps it, however they are grouped."""
+
+
+@runtime_checkable
 class Limited(Checkable, Protocol):
     """A guarantee with limits of its own, beyond what :meth:`covers` leaves open."""
 
@@ -93,6 +101,8 @@ class Promise:
     looks_at: ClassVar[LooksAt] = "classes"
     shown_as: ClassVar[str | None] = None  # what its number is called in a line; None: by its first parameter, "": none
     least_rows: ClassVar[str | None] = None  # the parameter that every class has at least so many rows of
+    remarks: ClassVar[tuple[str, ...]] = ()
+    """Patterns of what a check of the private run may remark, which nobody else can check."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -109,6 +119,10 @@ class Promise:
     def holds_jointly(self, beliefs: JointBeliefs) -> bool | None:
         """Not decided, unless a guarantee says otherwise."""
         return None
+
+    def is_vacuous(self, classes: Classes) -> bool:
+        """Whether it promises nothing about a table with these rows and values."""
+        return False
 
 
 class Given(NamedTuple):

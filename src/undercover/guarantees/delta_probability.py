@@ -76,6 +76,10 @@ class DeltaProbability(Promise):
         """It speaks of values that were drawn: where every cell covers the truth, none was."""
         return "No value of this release was drawn: its cells cover the truth." if read(release).covers else None
 
+    def is_vacuous(self, classes: Classes) -> bool:
+        """A share of 1 is no limit."""
+        return exact(self.delta) >= 1
+
     def check(self, classes: Classes) -> Finding:
         """Published tables cannot tell."""
         return Finding(self.name, self.parameters(), float(exact(self.delta)), needs="private", sense=self.sense)

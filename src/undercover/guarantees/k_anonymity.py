@@ -47,6 +47,7 @@ class KAnonymity(Promise):
     short: ClassVar[Short] = {"k": {}}
     looks_at: ClassVar[LooksAt] = "boxes"
     least_rows: ClassVar[str | None] = "k"
+    remarks: ClassVar[tuple[str, ...]] = (r"Every class has rows of at least [0-9,]+ different `.*`\.",)
 
     k: Annotated[int, AtLeast(1)]
     per: str | None = None
@@ -68,6 +69,10 @@ class KAnonymity(Promise):
             return "It asks for nothing: a row may be the only one with its quasi-identifier cells."
         others = "one other row" if self.k == 2 else f"{self.k - 1:,} other rows"
         return f"Everybody shares all published quasi-identifier cells with at least {others}."
+
+    def is_vacuous(self, classes: Classes) -> bool:
+        """k = 1 asks for nothing."""
+        return self.k == 1
 
     def check(self, classes: Classes) -> Finding:
         """Find the smallest class."""

@@ -111,6 +111,10 @@ class KLAnonymity(Promise):
             f"{plain(self.l)}."
         ]
 
+    def is_vacuous(self, classes: Classes) -> bool:
+        """k = 1 and l = 1 ask for nothing."""
+        return self.k == 1 and self.l == 1
+
     def check(self, classes: Classes) -> Finding:
         """Find the box and value with the highest probability."""
         boxes = classes.boxes or classes

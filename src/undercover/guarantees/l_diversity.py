@@ -10,8 +10,8 @@ largest whole l for the given c (0 where not even l = 1 holds).
 
 Deviations: equality keeps the recursive form, as in Tao, Xiao, Li & Zhang (Figure 1: counts of 3, 2, 2, 2, 1 and 1 are
 (1/2, 3)-diverse); Machanavajjhala et al. write r1 < c (rl + ... + rm). A missing sensitive value counts as a value, as
-the schema that let it through declared. Values that nobody can tell apart on a page count as one
-(:mod:`undercover.forms.alike`). Frequencies and counts are compared as whole numbers; only the entropy needs a
+the schema that let it through declared. Spellings of one value count as one
+(:mod:`undercover.model.spellings`). Frequencies and counts are compared as whole numbers; only the entropy needs a
 tolerance (1e-12).
 
 ``per`` names the column that says whose row it is, where people have several: then it is the belief that a value is
@@ -86,6 +86,7 @@ class LDiversity(Promise):
         "recursive-l": {"form": "recursive", "c": Given("recursive-l=3,c=2", needed=True)},
     }
     least_rows: ClassVar[str | None] = "l"
+    remarks: ClassVar[tuple[str, ...]] = (r"Nobody has more than [0-9,]+ rows in a class or bucket\.",)
 
     l: Annotated[int | float | Fraction, AtLeast(1)]  # noqa: E741
     form: DiversityForm = "frequency"
@@ -143,6 +144,10 @@ class LDiversity(Promise):
             f"In every class the most frequent value occurs at most {plain(self.c or 0)} times as often as the "
             f"{number}-th most frequent and all rarer values together."
         )
+
+    def is_vacuous(self, classes: Classes) -> bool:
+        """l = 1 asks for nothing; in the recursive form with c of at least 1."""
+        return self.l == 1 and (self.c is None or self.c >= 1)
 
     def check(self, classes: Classes) -> Finding:
         """Find the least diverse class."""

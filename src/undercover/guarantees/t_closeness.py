@@ -29,7 +29,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.errors import InputError, ParameterError, listed
+from undercover.errors import InputError, ParameterError, described, listed
 from undercover.exact import compare, exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
@@ -164,6 +164,10 @@ class TCloseness(Promise):
                 ]
         return [entry]
 
+    def is_vacuous(self, classes: Classes) -> bool:
+        """No two distributions are more than 1 apart."""
+        return exact(self.t) >= 1
+
     def check(self, classes: Classes) -> Finding:
         """Find the class farthest from the table."""
         outcomes = assess(self.name, classes, self.column, in_blocks(self._outcome))
@@ -231,7 +235,7 @@ class TCloseness(Promise):
             gaps = sorted(set(column.labels) - set(known) - {""})
             if gaps:
                 which = "order" if self.order is not None else "hierarchy"
-                return failed(f"The {which} of `{column.name}` lacks {listed(gaps)}.")
+                return failed(f"The {which} of `{column.name}` lacks {described(gaps)}.")
         rows = int(column.overall.sum())
         if self.distance == "equal":
             numerators, scale = _moved(column, column.value_index, column.n_values), 1

@@ -17,7 +17,7 @@ from undercover.model.figures import counted
 from undercover.model.form import Form
 from undercover.model.groups import Groups
 from undercover.model.policy import STANDARD, Policy
-from undercover.model.release import PublishedTable, Release
+from undercover.model.release import LOOKED, Choice, PublishedTable, Release
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.model.verdict import Verdict
@@ -30,6 +30,22 @@ if TYPE_CHECKING:
 
 UNITS = "units"
 """The private frame with the number of the person each grouped row is of, where people have several rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shuffle:
+    """Outcomes that were dealt to items in a secret uniform order, so that ``publish`` can test that they were.
+
+    Items stand in an order that nothing drawn had a say in, such as that of the input. Inside a segment every way to
+    deal its outcomes to its items is equally likely.
+
+    >>> Shuffle("numbers of buckets", np.array([2, 0, 1])).within is None
+    True
+    """
+
+    name: str
+    outcome: NDArray[np.integer[Any]]  # (n_items,) what each item was dealt
+    within: NDArray[np.integer[Any]] | None = None  # (n_items,) its segment; None: all of them are one
 
 
 @dataclass(frozen=True)
@@ -49,6 +65,8 @@ class Draft:
     used: Mapping[str, Any] = field(default_factory=dict)  # public: what a recipient must know of how it was made
     warnings: tuple[str, ...] = ()
     order: NDArray[np.integer[Any]] | None = None  # the grouped row that stands in each published row, where one does
+    row_of_group: NDArray[np.integer[Any]] | None = None  # (n_groups,) its published row, where a group has one
+    shuffles: tuple[Shuffle, ...] = ()  # what was dealt in secret, beyond what the form declares; never kept or written
     safe: bool = True  # False: how the work was divided followed from sensitive values
 
 
@@ -76,6 +94,7 @@ class Run(Shown):
     timings: Mapping[str, float]
     buckets: NDArray[np.int32] | None = None
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    self_test: Mapping[str, Any] = field(default_factory=dict, compare=False)  # what publish compared and tested
     frames: Mapping[str, pa.Table] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     requirements: tuple[Mapping[str, Any], ...] = ()  # what had to hold beyond the method's own claims
@@ -87,6 +106,7 @@ class Run(Shown):
     entry: Any = field(default=None, compare=False, repr=False)  # how it is entered in a ledger once it is saved
     policy: Policy = STANDARD  # what may happen to the people of the table
     judged: Verdict | None = field(default=None, repr=False)  # where it was judged before: when it was saved
+    engine: Mapping[str, Any] = field(default_factory=dict, compare=False)  # what made it: its name, parts, version
     made: str = field(default="", compare=False)  # when, in UTC; nothing where nobody noted it
     identifying: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)  # values of identifiers
     scan: Any = field(default=None, compare=False, repr=False)  # what was looked for in its files when it was saved
@@ -128,6 +148,14 @@ class Run(Shown):
         judged = replace(self, judged=verdict)
         judged.__dict__.update({name: self.__dict__[name] for name in ("attacks",) if name in self.__dict__})
         return judged
+
+    def chosen(self, choice: Choice) -> Run:
+        """The same run by another choice, to be judged anew; its attacks are not made again."""
+        release = self.release.chosen(choice)
+        warnings = dict.fromkeys([*self.warnings, *([LOOKED] if choice.has_looked else [])])
+        again = replace(self, release=release, warnings=tuple(warnings), judged=None)
+        again.__dict__.update({name: self.__dict__[name] for name in ("attacks",) if name in self.__dict__})
+        return again
 
     def saved(self, verdict: Verdict, scan: Any) -> None:
         """Note what was found in its files when they were written, and what the verdict is by it."""

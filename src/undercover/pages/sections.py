@@ -211,7 +211,9 @@ def _read(run: Run, counts: Mapping[str, int]) -> str:
 
 def _people(run: Run) -> list[dict[str, Any]]:
     """Whose rows they are, where somebody said so."""
-    original, unit = run.original, run.schema.unit
+    original, unit = run.original, run.schema.unit_column
+    if run.schema.says_each_row:
+        return [_stage("People", "The holder says that each row is a person of its own.")]
     if original is None or unit is None:
         return []
     if original.set_aside:

@@ -147,6 +147,7 @@ def apply(
     try:
         options: dict[str, Any] = {"seed": seed, "engine": engine, "options": chosen.options, "progress": tell}
         options |= {"ledger": ledger, "despite_earlier": despite_earlier, "policy": policy or before.policy}
+        options["choice"] = before.release.choice.basis
         after = publish(given, chosen.schema, method, require=chosen.requirements, **options)
     except UnreachableError as error:
         raise UnreachableError(f"The recipe does not carry over to the new table: {error}", best=error.best) from error

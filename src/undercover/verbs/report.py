@@ -100,9 +100,11 @@ def report(run: Run, path: str | os.PathLike[str], *, progress: Progress | bool 
     ...     "Anatomy" in report(run, Path(folder, "report.html")).read_text("utf-8")
     True
     """
+    from undercover.pages.chart_process import start_drawing
     from undercover.pages.render import report_html
 
     place = Path(path)
+    start_drawing()
     facts = summarize(run, progress=teller(progress))
     teller(progress)(DRAWING, 0.0)
     write_whole(place, report_html(facts), private=True)

@@ -138,7 +138,7 @@ def limits(release: Release, form: Drawn) -> list[str]:
             f"Published unchanged, as declared: {', '.join(others)}. Whoever knows these of a person can use them "
             "to find the row; no promise covers them."
         )
-    if not release.algorithm_safe:
+    if not release.has_safe_method:
         said.append("The release is not algorithm-safe: the groups depend on sensitive values.")
     said += [
         "The promises are about this release alone. A second release about the same people, or a second draw from the "

@@ -65,6 +65,10 @@ class _Bounded(Promise):
         holds = actual is not None and actual <= required
         return Finding(self.name, self.parameters(), required, actual, holds, note=problem, sense=self.sense)
 
+    def is_vacuous(self, classes: Classes) -> bool:
+        """Nobody can be more than sure."""
+        return exact(self._promised) >= 1
+
     @property
     def _promised(self) -> Number:
         raise NotImplementedError

@@ -124,6 +124,10 @@ class JointDiversity(Promise):
             "checked against this table and all of them.",
         ]
 
+    def is_vacuous(self, classes: Classes) -> bool:
+        """One value is always left."""
+        return self.l == 1
+
     def check(self, classes: Classes) -> Finding:
         """Find the combination that leaves fewest values."""
         wrong = self._differences(classes)

@@ -23,6 +23,11 @@ OLD = (
     "columns. Ask the holder to write the release anew, or for the private part beside it."
 )
 
+UNNUMBERED = (
+    "OLD RELEASE, or one whose manifest was cut down to look like one: release.json does not say its layout. Whether "
+    "something was taken out of it, nobody can tell. Ask the holder to write the release anew."
+)
+
 _SINCE = ("layout", "corruption_robust")
 """Keys that were never written without ``files``."""
 

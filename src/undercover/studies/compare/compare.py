@@ -47,7 +47,12 @@ class Tried(NamedTuple):
     from_outside: bool = True  # whether it needs nothing that stays with the holder
 
 
-TRIED = (Tried("linkage"), Tried("partial-linkage"), Tried("informed", from_outside=False))
+TRIED = (
+    Tried("linkage"),
+    Tried("partial-linkage"),
+    Tried("informed", from_outside=False),
+    Tried("told-groups", from_outside=False),
+)
 
 PICTURES = (
     ("attribute", "pairwise", "Learning the value against distance of pairs"),
