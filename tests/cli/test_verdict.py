@@ -58,7 +58,7 @@ def test_rows_that_are_not_people(publish: Command, tmp_path: Path) -> None:
     )
     assert done.code == 0
     assert done.out.splitlines()[0] == "Verdict: Decide"
-    assert "600 of 600 rows share their `patient`" in done.out
+    assert "`patient` (identifier) has 100 values with 6 rows each" in done.out
 
 
 def test_what_is_said_as_json(undercover: Command, tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def test_strata_of_a_hierarchy_level() -> None:
     table = Table.from_arrow(data, schema)
     strata, name = strata_of(table, ["town:1"])
     assert strata.tolist() == [0, 1, 0, 1, 2]
-    assert [name(i) for i in range(3)] == ["town:1 = DE", "town:1 = FR", "town:1 = missing"]
+    assert [name(i) for i in range(3)] == [f"stratum {i} by town:1" for i in (1, 2, 3)]
     for wrong, said in (("town:9", "Level '9' of `town`"), ("twon:1", "Stratum `twon:1` is not known")):
         with pytest.raises(ParameterError, match=said):
             strata_of(table, [wrong])

@@ -146,31 +146,32 @@ def own_boxes(boxes: Boxes, asked: Targets, within: Integers, rows: Integers) ->
     groups, of_row = np.unique(within[rows], return_inverse=True)
     members = np.flatnonzero(np.isin(within, groups))
     place = np.searchsorted(groups, within[members])
-    held = np.zeros((len(groups), boxes.masks.shape[1]), dtype=np.uint64)
-    for column, codes in enumerate(asked.targets[asked.target_of[members]].T):
-        bit = np.uint64(1) << (codes % 64).astype(np.uint64)
-        np.bitwise_or.at(held, (place, boxes.word_starts[column] + codes // 64), bit)
+    order = np.argsort(place, kind="stable")
+    ends = np.searchsorted(place[order], np.arange(len(groups) + 1))
+    codes = asked.targets[asked.target_of[members[order]]]
     one_of = np.empty(len(groups), dtype=np.int64)
     one_of[place] = members
     own = np.full(len(groups), -1, dtype=np.int64)
-    bits = np.bitwise_count(boxes.masks).sum(axis=1)
+    sizes = np.sum([c.sizes[cells] for c, cells in zip(boxes.covers, boxes.cells.T, strict=True)], axis=0)
     for begin in range(0, len(groups), _AT_ONCE):
         some = one_of[begin : begin + _AT_ONCE]
         offsets, candidates = match(boxes, asked.targets[asked.target_of[some]], asked.threads)
         for group in range(begin, begin + len(some)):
             fitting = candidates[offsets[group - begin] : offsets[group - begin + 1]]
-            whole = fitting[((held[group] & ~boxes.masks[fitting]) == 0).all(axis=1)]
-            if len(whole) and groups[group] >= 0:
-                own[group] = whole[bits[whole].argmin()]
+            for cover, cells, held in zip(
+                boxes.covers, boxes.cells.T, codes[ends[group] : ends[group + 1]].T, strict=True
+            ):
+                fitting = fitting[cover.holds_all(cells[fitting], np.unique(held))]
+            if len(fitting) and groups[group] >= 0:
+                own[group] = fitting[sizes[fitting].argmin()]
     return own[of_row.reshape(-1)]
 
 
 def _covers(boxes: Boxes, own: Integers, codes: Integers) -> NDArray[np.bool_]:
     """Whether each box covers the codes beside it; no box covers nothing."""
     inside = own >= 0
-    for column, values in enumerate(codes.T):
-        words = boxes.masks[own, boxes.word_starts[column] + values // 64]
-        inside &= (words >> (values % 64).astype(np.uint64)) & np.uint64(1) == 1
+    for cover, cells, values in zip(boxes.covers, boxes.cells.T, codes.T, strict=True):
+        inside &= cover.holds(cells[own].astype(np.int64), values)
     return inside
 
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.forms.boxes import Boxes, match, value_codes
+from undercover.forms.boxes import Boxes, index_of, match, value_codes
 from undercover.forms.dealt.law import Law, posteriors
 from undercover.forms.distribution import Distribution
 from undercover.forms.written import first_rows
@@ -263,19 +263,20 @@ def counted_matches(
     Of boxes for which :func:`can_be_counted` holds. ``targets`` are (n_targets, n_columns) codes, ``target_of`` the
     target of each row; without a ``sensitive`` column all shares are 0.
     """
-    from undercover.forms.kernels import index_boxes, weigh_covering
+    from undercover.forms.kernels import weigh_covering
 
     n = len(targets)
     fewest_first = np.argsort([len(np.unique(column)) for column in targets.T], kind="stable")
     sorting = np.lexsort(targets[:, fewest_first].T[::-1])
     rank = np.empty(n, dtype=np.int64)
     rank[sorting] = np.arange(n)
-    asked = np.ascontiguousarray(targets[sorting][:, fewest_first])
     truth = np.zeros(len(target_of), dtype=np.int64) if sensitive is None else sensitive.codes.astype(np.int64)
     order = np.lexsort((truth, rank[target_of]))
     rows_of = np.bincount(rank[target_of], minlength=n) if sensitive is not None else np.zeros(n, dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum(rows_of)]).astype(np.int64)
-    bitmaps, _ = index_boxes(boxes.masks, boxes.word_starts, boxes.value_starts, 0, len(boxes.weights))
+    index = index_of(boxes, 0, len(boxes.weights))
+    bitmaps = index.bitmaps
+    asked = np.ascontiguousarray((index.lines(targets[sorting]) + index.starts[:-1])[:, fewest_first])
     least = int(boxes.weights.min())
     weights = _weights(boxes, sensitive, least, bitmaps.shape[1])
     ordered = truth[order]
@@ -285,7 +286,6 @@ def counted_matches(
         rows = starts[first : last + 1]
         found: tuple[Integers, Integers] = weigh_covering(
             bitmaps,
-            boxes.value_starts[:-1][fewest_first],
             asked[first:last],
             rows - rows[0],
             ordered[rows[0] : rows[-1]],

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from undercover.model.finding import Sense
 from undercover.model.groups import DrawnCells, Seen
+from undercover.model.published import Published
 from undercover.model.release import Basis
 from undercover.model.run import Draft, Earlier, Run, SamePeople
 from undercover.model.schema import Schema
@@ -65,6 +66,7 @@ class Engine(Protocol):
     """
 
     name: ClassVar[str]
+    # A class may also have a property ``version``: that of the program it hands the work to (see engine_entry).
 
     @property
     def threads(self) -> int:
@@ -247,6 +249,17 @@ class PerUnit(Protocol):
         """Whether it reads ``Table.units`` and keeps what it claims for every person."""
 
 
+def engine_entry(engine: Engine) -> dict[str, str | int]:
+    """What a run says of the engine that made it: nothing of the machine it ran on.
+
+    >>> from undercover import LocalEngine
+    >>> engine_entry(LocalEngine(parts=4))
+    {'name': 'local', 'parts': 4}
+    """
+    version = getattr(engine, "version", None)
+    return {"name": engine.name, "parts": engine.parts, **({"version": str(version)} if version else {})}
+
+
 def per_unit(method: Method) -> bool:
     """Whether a method keeps its promise for people who have several rows.
 
@@ -290,6 +303,19 @@ class Resolving(Protocol):
 
     def resolve(self, read: Callable[[Any], Any]) -> Method:
         """The same method with every table it names ``read``."""
+
+
+@runtime_checkable
+class Beside(Protocol):
+    """A method that publishes beside tables of others about the same people; they are attacked together.
+
+    >>> from undercover import Anatomy, NonCentralized
+    >>> fits(NonCentralized(l=2), Beside), fits(Anatomy(l=2), Beside)
+    (True, False)
+    """
+
+    def tables_beside(self, table: Table) -> Sequence[Published]:
+        """The tables of others, read, with this table's names for columns that are its own as well."""
 
 
 @runtime_checkable

@@ -42,6 +42,9 @@ Basis = Literal["declared", "public", "looked"]
 REPRODUCIBLE = "Reproducible: not for publication. Whoever knows the seed can undo the shuffling."
 """The warning of a release that was made with a seed, which is not told."""
 
+WARNINGS = (NOT_SAFE, LOOKED, REPRODUCIBLE)
+"""Every warning that is published with a release, in any version so far: a verifier knows no other."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -78,12 +81,15 @@ class PublishedColumn:
     """Name, role and form of one published column; ``bucket`` and ``count`` columns have the role ``structure``.
 
     ``ends`` says whether the ends of intervals are values that occur or were rounded outwards.
+    ``spellings`` is ``distinct`` where the holder says that values which differ in case or punctuation only are
+    different values.
     """
 
     name: str
     role: Role | str
     form: CellForm
     ends: Ends = "exact"
+    spellings: str | None = None
 
 
 @dataclass(frozen=True)

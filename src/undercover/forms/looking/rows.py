@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import DataError
+from undercover.errors import DataError, described
 from undercover.forms.boxes import value_codes
 from undercover.forms.coverage import Coverage
 from undercover.forms.dealt.law import Law
@@ -37,6 +37,7 @@ MANY = 500_000  # rows from which on a release is gone through rather than read 
 CHUNK = 1 << 17  # rows at a time
 _MOST_COUNTS = 1 << 22  # people times values that are counted at once, 8 bytes each, in every thread
 _AT_ONCE = 4096  # people whose bits are held at once
+_MOST_BITS = 1 << 29  # of cells and people, a bit each, that are held at once
 _ROOM = 1 << 18  # pairs of a row and a person that are held at once
 _EQUAL = 1.0 - 1e-12
 
@@ -160,7 +161,7 @@ def published_rows(reading: Reading, original: Table, known: Sequence[str]) -> S
         meanings = domain_values(original[name]).read_all(labels, reading.main.form(name))
         wrong = [label for label, meaning in zip(labels, meanings, strict=True) if meaning == NOTHING]
         if wrong and reading.covers:
-            raise DataError(f"The cell {wrong[0]!r} of `{name}` stands for no value of the original column.")
+            raise DataError(f"Cells of `{name}` stand for no value of the original column: {described(wrong)}.")
         covers.append(Coverage.of_meanings(meanings, original[name].domain.size))
     return _shown(reading, original, known, covers, original.schema.sensitive)
 
@@ -271,7 +272,8 @@ def _counted(shown: ShownRows, targets: Integers, threads: int) -> Iterator[tupl
     widest = max((secret.n_values for secret in shown.secrets), default=1)
     at_once = max(256, _MOST_COUNTS // widest)
     if not shown.exact:
-        at_once = min(at_once, _AT_ONCE)
+        n_cells = sum(cover.n_cells for cover in shown.covers)
+        at_once = min(at_once, _AT_ONCE, max(256, _MOST_BITS // max(n_cells, 1) // 256 * 256))
     chunks = shown.chunks
     for first in range(0, len(targets), at_once):
         some = np.ascontiguousarray(targets[first : first + at_once].astype(np.int32))

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from undercover.errors import unknown
 from undercover.model.release import Basis
-from undercover.model.schema import Kind, Missing, OneRow
+from undercover.model.schema import Kind, Missing, OneRow, Spellings
 from undercover.version import VERSION
 
 SPEC_VERSION = 1
@@ -72,6 +72,7 @@ class ColumnPart(_Part):
     unit: str | None = None
     names_nobody: bool = False
     ends: str | float | int | None = None
+    spellings: Spellings | None = None
 
 
 class NamedPart(BaseModel):
@@ -187,7 +188,7 @@ def told(error: ValidationError, parts: Mapping[tuple[str, ...], type[BaseModel]
 
 def _choices(finding: Any) -> list[str]:
     expected = str(finding["ctx"]["expected"])
-    known = [*get_args(Kind), *get_args(Missing), *get_args(OneRow), *get_args(Basis), ".", ","]
+    known = [*get_args(Kind), *get_args(Missing), *get_args(OneRow), *get_args(Spellings), *get_args(Basis), ".", ","]
     return [choice for choice in known if f"'{choice}'" in expected]
 
 

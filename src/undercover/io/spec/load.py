@@ -32,7 +32,7 @@ from undercover.model.schema import Column, Kind, Schema
 from undercover.parsing import toml_of
 
 ROLES = ("identifiers", "quasi_identifiers", "sensitive", "insensitive", "drop")
-WORDS = ("format", "description", "unit")
+WORDS = ("format", "description", "unit", "spellings")
 WHO = ("unit", "one_row_per", "weight", "population")
 
 
@@ -105,6 +105,7 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
                 unit=part.unit,
                 names_nobody=part.names_nobody,
                 ends=cast(Ends | float | None, part.ends),
+                spellings=part.spellings,
             )
         except SchemaError as error:
             problems += [f"[columns.{name}]: {problem}" for problem in error.problems]

@@ -80,6 +80,10 @@ def _roles(inspection: Inspection) -> list[str]:
         lines.append("quasi_identifiers = []  # name at least one: what may others know of a person?")
     if inspection.unit is not None:
         lines.append(f"unit = {quoted(inspection.unit)}  # whose row it is: people are counted, not rows")
+    elif inspection.people.asks:
+        lines += _wrapped(f"ATTENTION: {inspection.people.describe({})} Which column tells people apart?")
+        proposed = inspection.people.keys[0].column if inspection.people.keys else "…"
+        lines.append(f'# unit = {quoted(proposed)}  # or "row", if each row is a person of its own')
     protected = _protected(inspection)
     lines += [f"# {_comment(column.reason)}" for column in protected[:1]]
     if len(protected) == 1:
