@@ -59,6 +59,7 @@ SCHEMA = uc.Schema(
 METHODS: dict[str, Any] = {
     "mondrian": uc.Mondrian(k=5, l=2),
     "incognito": uc.Incognito(k=5),
+    "suppressing": uc.Incognito(k=5, suppression=0.3),
     "anatomy": uc.Anatomy(l=3),
     "cross-bucket": uc.CrossBucket(k=2, l=3, joined=True),
     "streamliner": uc.Streamliner(l=3),

@@ -29,6 +29,7 @@ from undercover.forms.boxes import match
 from undercover.forms.case import Case
 from undercover.forms.dealt.law import posteriors
 from undercover.model.protocols import Effort, Progress, no_progress
+from undercover.model.verdict import Exposure
 from undercover.model.view import View, Viewable, certainty, facts, listed, say, table
 from undercover.parameters import check
 
@@ -61,6 +62,10 @@ class BucketMatchingResult(Viewable):
     def story(self) -> str:
         """What the attacker knows and does."""
         return STORY.format(known=", ".join(f"`{name}`" for name in self.known)) + self.told
+
+    def exposures(self) -> tuple[Exposure, ...]:
+        """What he believes of everybody's values; nothing where people have several rows, which linkage counts."""
+        return () if self.told else (Exposure("bucket-matching", self.rows, belief=self.breach),)
 
     def to_dict(self) -> dict[str, Any]:
         """Means, worst cases, and the share of people of whom he is at least, or more than, so sure."""

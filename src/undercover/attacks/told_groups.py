@@ -89,11 +89,15 @@ class ToldGroupsResult(Viewable):
             "identity": self._ends(self.identity, None if self.worst is None else self.worst.identity),
             "attribute": {
                 name: {
-                    **self._ends(found, None if self.worst is None else self.worst.of_values(name)),
+                    **self._ends(found, self._worst(name)),
                     "certain_rows": round(int((found == 1).sum()) * (self.of or len(self.rows)) / len(self.rows)),
                     "at_least": shares_at_least(found),
                     "curve": belief_curve(found),
                 }
+                for name, found in ((name, self.of_values(name)) for name in self.attribute)
+            },
+            "believed": {
+                name: {"mean": float(found.mean()), "max": self._ends(found, self._worst(name))["max"]}
                 for name, found in ((name, self.of_values(name)) for name in self.attribute)
             },
             "baseline": dict(self.baseline),
@@ -123,6 +127,9 @@ class ToldGroupsResult(Viewable):
             parts.append(partial(belief_chart, curves, guessing))
         highest = certainty(max([found["identity"]["max"], *(each["max"] for each in found["attribute"].values())]))
         return View("told-groups", "Told the groups", tuple(parts), *highest, STORY, NUMBERS, private=True)
+
+    def _worst(self, name: str) -> Floats | None:
+        return None if self.worst is None else self.worst.of_values(name)
 
     def _ends(self, found: Floats, worst: Floats | None) -> dict[str, Any]:
         most = found if worst is None else np.concatenate([found, worst])

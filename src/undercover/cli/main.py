@@ -24,6 +24,7 @@ import typer.core
 import typer.main
 
 from undercover import ending
+from undercover.characters import visible
 from undercover.cli import TOLD, began
 from undercover.cli.groups.hierarchy import app as hierarchy_commands
 from undercover.cli.groups.ledger import app as ledger_commands
@@ -245,7 +246,7 @@ def _explain(error: BaseException) -> int:
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else 1
     if isinstance(error, UndercoverError):
-        print(f"error: {error}", file=sys.stderr)
+        print(visible(f"error: {error}"), file=sys.stderr)
         return error.exit_code
     if isinstance(error, MemoryError):
         print("error: not enough memory for this table on this machine.", file=sys.stderr)
@@ -256,8 +257,10 @@ def _explain(error: BaseException) -> int:
         return exit_code
     import traceback
 
-    traceback.print_exception(error)
-    print("This is a bug of undercover, not of your data. Nothing was written.", file=sys.stderr)
+    print(visible("".join(traceback.format_exception(error))), end="", file=sys.stderr)
+    what, check = ending.outcome(), " Verify it before you use it." if ending.changed() else ""
+    said = f"This is a bug of undercover, not of your data. {what[0].upper()}{what[1:]}.{check}"
+    print(visible(said), file=sys.stderr)
     return 1
 
 

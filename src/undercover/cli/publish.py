@@ -62,6 +62,7 @@ from undercover.model.finding import Finding, shown
 from undercover.model.formats import FORMATS, Files, check_size
 from undercover.model.protocols import Method
 from undercover.model.run import Run
+from undercover.pages.chart_process import start_drawing
 from undercover.parameters import describe, make
 from undercover.studies.warm_up import compiling_beside
 from undercover.verbs.accept import decider
@@ -149,6 +150,7 @@ def command(
             memory=memory or (loaded.memory if loaded else None),
             progress=progress,
         )
+        start_drawing()
         made = judged_beside(made, out, progress)
         facts = summarize(made, progress=progress)
         kept: dict[str, Any] = {"format": files, "force": force, "sign": sign, "accept": accept, "by": by}
@@ -283,11 +285,16 @@ def print_end(made: Run, facts: Mapping[str, Any]) -> None:
     rows = f"{counted(len(made.rows), 'row')} in {counted(count, 'group')}{left_out}"
     found = facts["headline"]
     if found:
-        value = found["attribute"]
-        learnt = f"; learns `{value['column']}` with {risk(value['after'])} (guessing: {baseline(value['baseline'])})"
+        value = found["attribute"]  # without a sensitive column there is no value to learn
+        doing = "guesses `{}` right for {} of the people" if value and value.get("outcome") else "learns `{}` with {}"
+        learnt = ""
+        if value:
+            learnt = (
+                f"; {doing.format(value['column'], risk(value['after']))} (guessing: {baseline(value['baseline'])})"
+            )
         screen.print(
             f"attack: at worst finds a row with {risk(found['identity']['after'])} (as it stands: "
-            f"{risk(found['identity']['before'])}){learnt if value else ''}"
+            f"{risk(found['identity']['before'])}){learnt}"
         )
     for sentence in sampling_words(facts["sampling"]) if facts["sampling"] else ():
         screen.print(str(sentence))

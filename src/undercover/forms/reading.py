@@ -35,9 +35,11 @@ from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.schema import INSENSITIVE
 
 if TYPE_CHECKING:
+    from undercover.forms.chance import Check
     from undercover.forms.dealt.rows import Dealt
     from undercover.forms.displacement import Displacement
     from undercover.forms.loss import Loss
+    from undercover.forms.own_rows import Made
     from undercover.forms.snippets import Snippet
     from undercover.model.finding import Finding
     from undercover.model.run import Run
@@ -290,6 +292,16 @@ class Reading:
     def against_run(self, original: Table, run: Run) -> tuple[Finding, ...]:
         """What the private run says of who was dealt with whom, beside the original and the release."""
         return ()
+
+    def compare_rows(self, made: Made) -> tuple[Finding, ...]:
+        """Every published row beside the input rows it was made of; beside any, where nobody says which these are."""
+        from undercover.forms.against import compared
+
+        return compared(self, made.original, made.run)
+
+    def test_law(self, made: Made) -> tuple[Check, ...] | None:
+        """Tests of what was drawn against the law the form declares; ``None`` where it declares none."""
+        return None
 
     def misstated(self, run: Run) -> list[str]:
         """Where the form says something else than the private run, one sentence each."""

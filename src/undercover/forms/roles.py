@@ -137,7 +137,7 @@ def remarks(reading: Reading) -> list[str]:
         "quasi-identifiers are published."
         for table in reading.release.tables
         for name in table.names("insensitive")
-        if _is_coarse(reading.cells(table, name).values)
+        if not reading.permuted and _is_coarse(reading.cells(table, name).values)
     ]
 
 

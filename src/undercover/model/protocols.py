@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from undercover.model.finding import Sense
 from undercover.model.groups import DrawnCells, Seen
+from undercover.model.published import Published
 from undercover.model.release import Basis
 from undercover.model.run import Draft, Earlier, Run, SamePeople
 from undercover.model.schema import Schema
@@ -290,6 +291,19 @@ class Resolving(Protocol):
 
     def resolve(self, read: Callable[[Any], Any]) -> Method:
         """The same method with every table it names ``read``."""
+
+
+@runtime_checkable
+class Beside(Protocol):
+    """A method that publishes beside tables of others about the same people; they are attacked together.
+
+    >>> from undercover import Anatomy, NonCentralized
+    >>> fits(NonCentralized(l=2), Beside), fits(Anatomy(l=2), Beside)
+    (True, False)
+    """
+
+    def tables_beside(self, table: Table) -> Sequence[Published]:
+        """The tables of others, read, with this table's names for columns that are its own as well."""
 
 
 @runtime_checkable

@@ -42,6 +42,9 @@ Basis = Literal["declared", "public", "looked"]
 REPRODUCIBLE = "Reproducible: not for publication. Whoever knows the seed can undo the shuffling."
 """The warning of a release that was made with a seed, which is not told."""
 
+WARNINGS = (NOT_SAFE, LOOKED, REPRODUCIBLE)
+"""Every warning that is published with a release, in any version so far: a verifier knows no other."""
+
 
 @dataclass(frozen=True)
 class Choice:

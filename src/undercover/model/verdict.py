@@ -65,6 +65,7 @@ class Exposure:
     population: bool = False  # he does not know that his victim is in the table
     estimated: bool = False  # how many people of the population fit was estimated, and not counted
     of: int | None = None  # people a random sample stands for; None: nobody but those looked at
+    joint: str = ""  # with what else, where the attacker does not have this release alone
     found_at_most: float | None = None
     belief_at_most: Mapping[str, float] = field(default_factory=dict)
 

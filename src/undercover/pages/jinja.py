@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import undercover
+from undercover.characters import visible
 from undercover.model import figures
 from undercover.model.view import Cell, Figure, Picture, Said
+from undercover.pages.chart_process import DrawingError
 from undercover.pages.svg import drawings
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_visible,
     )
     formats = (figures.risk, figures.baseline, figures.cost, figures.number, figures.seconds, figures.memory)
     found.filters.update({written.__name__: _figure(written) for written in formats})
@@ -50,6 +53,15 @@ def environment() -> Environment:
     found.filters.update(cell=cell, bar=_bar, drawn=drawn, heading=lambda text: text[:1].upper() + text[1:])
     found.globals.update(_script(), template_digest=template_digest())
     return found
+
+
+def _visible(content: Any) -> Any:
+    """What a page shows of a cell or a name: signs for characters that no page should hold."""
+    from markupsafe import Markup
+
+    if not isinstance(content, str):
+        return content
+    return Markup(visible(content)) if isinstance(content, Markup) else visible(content)
 
 
 def _sampling(facts: Any) -> Any:
@@ -89,10 +101,14 @@ def _script() -> dict[str, Markup]:
 
 
 def drawn(picture: Picture, name: str = "") -> Markup:
-    """A picture as markup; ``name`` as of :func:`undercover.pages.svg.drawings`."""
+    """A picture as markup, or a note where it cannot be drawn; ``name`` as of :func:`undercover.pages.svg.drawings`."""
     from markupsafe import Markup
 
-    return Markup(drawings(picture, name))
+    try:
+        return Markup(drawings(picture, name))
+    except DrawingError as error:
+        note = "This chart could not be drawn: {}. What it shows, in words: {}"
+        return Markup('<p class="undrawn">{}</p>').format(note.format(error, visible(picture.sentence)))
 
 
 def cell(content: Cell) -> Markup:

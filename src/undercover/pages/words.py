@@ -12,7 +12,7 @@ from typing import Any
 from undercover import plugins
 from undercover.errors import InputError
 from undercover.forms import read
-from undercover.guarantees.checking import Checkable, Limited, Topic, of_column, value_of
+from undercover.guarantees.checking import Checkable, Limited, LooksAt, Topic, of_column, value_of
 from undercover.guarantees.requirements import FOUND, guarantee_from_mapping
 from undercover.model.about import about_of
 from undercover.model.finding import Sense
@@ -76,6 +76,13 @@ def promise_words(name: str, parameters: Mapping[str, Any]) -> str:
 def sense_of(name: str) -> Sense:
     """Whether a promise asks for at least or at most its number."""
     found: Sense = plugins.load("guarantees", name).sense if name in plugins.names("guarantees") else "at least"
+    return found
+
+
+def looks_at(name: str) -> LooksAt:
+    """Whether a promise is about classes, about rows that are written alike, or about both."""
+    known = name in plugins.names("guarantees")
+    found: LooksAt = getattr(plugins.load("guarantees", name), "looks_at", "classes") if known else "classes"
     return found
 
 
@@ -173,9 +180,9 @@ def limits(release: Release) -> list[str]:
     own = list(about_of(release.method).limits(release))
     looked = [f"The release is not algorithm-safe. {CHOSEN_BY_LOOKING}"] if release.choice.has_looked else []
     said_by_form = read(release).limits()
-    if said_by_form is not None:
-        return [*said_by_form, *looked, *own]
     promised = [_promise(str(entry.get("name")), entry) for entry in release.guarantees]
+    if said_by_form is not None:
+        return [*_own_limits(promised, "draws"), *said_by_form, *looked, *own]
     covered = frozenset[Cover]().union(*(promise.covers() for promise in promised if promise))
     said = []
     has_sensitive = any(table.names("sensitive") for table in release.tables) or not release.tables

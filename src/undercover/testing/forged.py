@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from undercover import plugins
 from undercover.errors import UndercoverError
 from undercover.io.release.contents import DATASHEET, MANIFEST, PACKAGE
 from undercover.io.release.manifest import write_tables
@@ -187,9 +188,16 @@ def _one_removed(folder: Folder) -> bool:
     return False
 
 
+def _is_diversity(claim: Mapping[str, Any]) -> bool:
+    """Whether a promise asks for many different values of a sensitive column that it can name."""
+    promise = plugins.load("guarantees", claim["name"])
+    about: frozenset[str] = getattr(promise, "about", frozenset())
+    return bool(about == {"attribute"} and promise.sense == "at least" and hasattr(promise, "column"))
+
+
 def _row_numbers(number: Callable[[int], object]) -> Callable[[Folder], bool]:
     def forge(folder: Folder) -> bool:
-        diverse = [claim for claim in folder.claims if claim["name"] == "l-diversity"]
+        diverse = [claim for claim in folder.claims if _is_diversity(claim)]
         folder.add_column("row", "sensitive", number)
         for claim in diverse:
             claim["column"] = "row"

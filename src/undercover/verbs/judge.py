@@ -21,10 +21,12 @@ from undercover.model.figures import baseline, counted, number, risk
 from undercover.model.policy import MISSING, Policy
 from undercover.model.run import Run
 from undercover.model.table import EncodedColumn, Table
-from undercover.model.verdict import INFERENCE, LINKABILITY, SINGLING_OUT, Counted, Exposure, Reason, Verdict
+from undercover.model.verdict import INFERENCE, LINKABILITY, SINGLING_OUT, Counted, Exposure, Reason, Verdict, Weight
 from undercover.verbs.unknowns import algorithm, unknowns
 
 _ROUNDING = 1e-9
+EARLIER = "earlier releases"
+"""The kind of a reason about people who were published before."""
 _AS_THEY_ARE = (
     "The method publishes quasi-identifiers as they are: choose one that generalises or moves them. Who accepts that "
     "rows are found lifts `found` and `singled_out` in the policy."
@@ -67,9 +69,21 @@ def judge(run: Run) -> Verdict:
         return Verdict(policy, (_unjudged("original", what, ""),))
     if not policy.judges:
         return Verdict(policy, (Reason(kind="policy", weight="note", text="Nothing was judged: the policy is none."),))
-    judged = _Judged(policy, Case.of(run), tuple(each for found in run.attacks for each in found.exposures()))
+    attacks = (*run.attacks, *run.beside)
+    judged = _Judged(policy, Case.of(run), tuple(each for found in attacks for each in found.exposures()))
     limits = (*judged.found(), *judged.exposed(), *judged.singled_out(), *judged.membership(), *algorithm(run))
-    return Verdict(policy, (*limits, *unknowns(run, judged.case.original)))
+    asked = (Reason(kind="not judged", weight="ask", text=text) for each in attacks for text in each.open_questions())
+    return Verdict(policy, (*limits, *published_before(run), *asked, *unknowns(run, judged.case.original)))
+
+
+def published_before(run: Run) -> Iterator[Reason]:
+    """What does not hold, or is not decided, for people who are in earlier releases, too."""
+    earlier = run.diagnostics.get("earlier", {})
+    leave = "Leave out people who were published before, or publish the same table once."
+    weights: tuple[tuple[str, Weight], ...] = (("does_not_hold", "stop"), ("exceeded", "stop"), ("not_decided", "ask"))
+    for key, weight in weights:
+        for text in earlier.get(key, ()):
+            yield Reason(kind=EARLIER, weight=weight, text=text, regulator=LINKABILITY, change=leave)
 
 
 @dataclass(frozen=True)
@@ -139,7 +153,7 @@ class _Judged:
 
     def _smaller(self, limit: float | Fraction) -> str:
         """What to do about people who are found: where columns stay as they are, no group hides anybody."""
-        unchanged = self.case.original.schema.insensitive
+        unchanged = [name for name in self._unchanged() if name in self.case.original.schema.insensitive]
         if unchanged:
             which, them = ("a quasi-identifier", "it") if len(unchanged) == 1 else ("quasi-identifiers", "them")
             return f"Make {listed(unchanged)} {which}, or drop {them}: published unchanged, no group hides anybody."
@@ -170,19 +184,23 @@ class _Judged:
         """Whose true sensitive value is believed, and more than without the release."""
         if self.policy.belief is None:
             return
-        found = {name: self._exposed_by(name) for name in self.case.original.schema.sensitive}
+        names = self.case.original.schema.sensitive
+        ways = dict.fromkeys(["", *(each.joint for each in self.exposures)])  # with which other tables, if any
+        found = {(name, joint): self._exposed_by(name, joint) for name in names for joint in ways}
         anybody = Counted.together([one.counting for one in found.values()], self.people)
         limit = float(self.policy.exposed)
         stops = anybody.share > limit + _ROUNDING
-        if anybody.drawn_from and not stops and anybody.ends[1] > limit and not all(map(self._bounded, found)):
+        if anybody.drawn_from and not stops and anybody.ends[1] > limit and not all(map(self._bounded, names)):
             yield _unlooked("exposed", "whose sensitive value is believed so surely", anybody, INFERENCE)
-        for name, one in found.items():
+        for (name, joint), one in found.items():
             if not one.believed.people:
+                continue
+            if joint and one.counting.people <= found[name, ""].counting.people:  # nobody more than without
                 continue
             yield Reason(
                 kind="exposed",
                 weight="stop" if stops and one.counting.people else "note",
-                text=self._exposed_text(name, one),
+                text=self._exposed_text(name, one, joint),
                 people=one.counting.people,
                 regulator=INFERENCE,
                 change=f"Ask the method to keep values of `{name}` mixed (l-diversity, t-closeness), with larger "
@@ -198,8 +216,9 @@ class _Judged:
                 highest=one.highest,
             )
         for known, who_knows in ((False, ""), (True, " by somebody who knows the value of one other person")):
-            judged = {name for each in self.exposures if each.known_values is known for name in each.belief}
-            left = [name for name in found if name not in judged]
+            alone = [each for each in self.exposures if each.known_values is known and not each.joint]
+            judged = {name for each in alone for name in each.belief}
+            left = [name for name in names if name not in judged]
             if left and (self.policy.known_values or not known):
                 yield _unjudged(
                     "exposed",
@@ -208,7 +227,7 @@ class _Judged:
                     INFERENCE,
                 )
 
-    def _exposed_text(self, name: str, found: _Exposed) -> str:
+    def _exposed_text(self, name: str, found: _Exposed, joint: str) -> str:
         """For how many people a column can be inferred, who of them is excused, and what the policy allows."""
         believed, counting = found.believed, found.counting.people
         belief = baseline(float(self.policy.belief or 0))
@@ -216,7 +235,8 @@ class _Judged:
         about = ["harmful values only"] if name in self.policy.harmful else []
         about += [f"{number(found.certain)} with certainty"] if 0 < found.certain < believed.people else []
         who = str(believed)
-        text = f"`{name}` can be inferred with {sure} for {who[0].lower()}{who[1:]}"
+        beside = f" {joint}" if joint else ""
+        text = f"`{name}` can be inferred{beside} with {sure} for {who[0].lower()}{who[1:]}"
         text += f" ({'; '.join(about)})." if about else "."
         if found.excused:
             gain = float(self.policy.gain)
@@ -235,8 +255,8 @@ class _Judged:
         least = float(self.policy.belief or 0) - 2 * _ROUNDING
         return all(_within(each.belief_at_most.get(name), least) for each in sampled)
 
-    def _exposed_by(self, name: str) -> _Exposed:
-        """The people of whom a column can be inferred, and who of them counts.
+    def _exposed_by(self, name: str, joint: str) -> _Exposed:
+        """The people of whom a column can be inferred, alone or with other tables, and who of them counts.
 
         A value that the policy names counts as soon as it is certain; any other, where the release adds enough to the
         belief that the whole table gives.
@@ -250,7 +270,9 @@ class _Judged:
         certain: list[tuple[Exposure, NDArray[np.int64]]] = []
         highest = 0.0
         for each in self.exposures:
-            if name not in each.belief or (each.known_values and not self.policy.known_values):
+            if name not in each.belief or each.joint != joint:
+                continue
+            if each.known_values and not self.policy.known_values:
                 continue
             codes = column.codes[original.places(each.rows)]
             found = each.belief[name]
@@ -292,8 +314,10 @@ class _Judged:
             )
 
     def _unchanged(self) -> list[str]:
-        """Columns that are published as they are: insensitive ones, and quasi-identifiers that stay."""
+        """Columns that are published as they are: insensitive ones and quasi-identifiers that stay, unless permuted."""
         main = self.case.reading.main
+        if self.case.reading.permuted:
+            return []
         stay = (
             [n for n in main.names("quasi-identifier") if main.form(n) == "value"] if self.case.reading.covers else []
         )

@@ -15,8 +15,9 @@ import pyarrow as pa
 from undercover import plugins
 from undercover.engines.divided import anonymized
 from undercover.engines.local import LocalEngine
-from undercover.errors import InternalError, ParameterError, UnreachableError, listed, unknown
+from undercover.errors import DataError, InternalError, ParameterError, UnreachableError, listed, unknown
 from undercover.forms import read as read_release
+from undercover.guarantees.cells import followers
 from undercover.guarantees.checking import Checkable
 from undercover.guarantees.requirements import guarantee_from_mapping
 from undercover.guarantees.verify import Verification, verify_private
@@ -57,6 +58,7 @@ from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
 from undercover.verbs.naming.cells import check_input
 from undercover.verbs.repeated_people import look_for_people
+from undercover.verbs.self_test import test_draft
 from undercover.verbs.spark.publish import publish_far, reads_itself
 from undercover.verbs.together import counted
 from undercover.version import VERSION
@@ -189,7 +191,7 @@ def publish(
     looked = {"by_chance": check_input(table, given), "people": look_for_people(given.data, table.schema)}
     check_policy(limits, table, asked=policy is not None)
     before = Before() if book is None else at("ledger", book.before, given.data, tell, told="looking into the ledger")
-    method, despite = composed(method, before, schema, despite_earlier)
+    method, broken = composed(method, before, schema, despite_earlier)
     written = dates_as_written(given.data, table.schema)
     digest = digests_of(given.data, [*schema.identifiers, *schema.published, schema.weight or ""])
     identifying = {name: held_values(given.data.column(name)) for name in schema.identifiers}
@@ -204,12 +206,12 @@ def publish(
     tables, notes = run.release.tables, {**given.notes, **notes_of(written)}
     writing = published_writing({**given.writing, **written}, tables)
     release = run.release.changed(frame=given.frame, types=published_types(given.types, tables), writing=writing)
-    warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run, notes), *despite)
+    warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run, notes))
     run = replace(run, release=release, source=source, warnings=warnings, policy=limits, identifying=identifying)
     run = run.chosen(chosen)
     if book is None:
         return run
-    run = counted(run, before, despite=despite_earlier, progress=tell)
+    run = counted(run, before, despite=despite_earlier, broken=broken, progress=tell)
     return pending(run, given.data, book, schema, before)
 
 
@@ -243,9 +245,12 @@ def publish_table(
     claims = [claim for claim in (*method.claims(table), *draft.claims) if fits(claim, Checkable)]
     found = at("verify", _verified, run, [*claims, *require], at.progress, told="verifying")
     _must_hold(found, len(claims))
+    _must_verify(found, run)
+    tested = at("self-test", test_draft, table, run, draft, told="testing what was drawn")
     warnings = (*run.warnings, *_of_use(run.release))
     release = run.release.with_guarantees(found.manifest_entries())
-    return replace(run, release=release, verification=found, timings=dict(at.seconds), warnings=warnings)
+    run = replace(run, release=release, verification=found, self_test=tested.to_dict())
+    return replace(run, timings=dict(at.seconds), warnings=warnings)
 
 
 def _must_know_people(table: Table, method: Method) -> None:
@@ -333,7 +338,13 @@ def engine_of(engine: str | Engine, parts: int | None = None) -> Engine:
 
 
 def _must_hold(verification: Verification, n_claims: int) -> None:
-    """The method's own claims failing is our bug; a further requirement failing is the table's fault."""
+    """The method's own claims failing is our bug; a further requirement failing is the table's fault.
+
+    So is what any verifier would object to, whatever is promised: a release that nobody can verify is not made.
+    """
+    if verification.problems:
+        cure = "No verifier would accept such a release. Drop the columns that are named, or give them other roles."
+        raise DataError([*verification.problems, cure])
     for finding in verification.findings[:n_claims]:
         if finding.holds is False:
             raise InternalError(f"The method's own claim does not hold: {finding!r}. Nothing was written.")
@@ -347,6 +358,18 @@ def _must_hold(verification: Verification, n_claims: int) -> None:
             f"What was required does not hold: {asked}. Ask the method for it, or require less.",
             best={finding.name: finding.actual for finding in failed},
         )
+
+
+def _must_verify(verification: Verification, run: Run) -> None:
+    """What would not verify is not written: columns that give others away, cells that read as something else."""
+    trees = {
+        name: settings.hierarchy.rows
+        for name in run.schema.quasi_identifiers
+        if (settings := run.schema.column(name)).hierarchy is not None
+    }
+    problems = [*verification.problems, *(followers(read_release(run.release), trees) if trees else ())]
+    if problems:
+        raise DataError(list(dict.fromkeys(problems)))
 
 
 def _without(table: Table, dropped: Sequence[str]) -> Table:

@@ -98,6 +98,13 @@ def unknowns(run: Run, original: Table) -> Iterator[Reason]:
             f"The {called} is of {origin}: what it says of its safety nobody checked here.",
             f"Attack it on a small table ({way}), and hold it to undercover.testing.",
         )
+    for why in run.self_test.get("untested", ()):
+        yield _asking(
+            "self-test",
+            why,
+            "Ask the author of the method or form for what its self-test needs (docs/extending.md), or attack the "
+            "release and look at it.",
+        )
     if run.randomness.get("source") == "seed":
         yield _asking(
             "seed",

@@ -50,6 +50,12 @@ KEYS = {
 """The keys of ``release.json``, by what has them. Those of a promise are its parameters, those of a form its fields."""
 
 
+ALWAYS = KEYS["the manifest"]
+"""Keys of the manifest that are always written; those of a promise are ``ALWAYS_OF_A_PROMISE``."""
+
+ALWAYS_OF_A_PROMISE = ("name", "required", "actual", "holds", "columns")
+
+
 def public_part(place: str | os.PathLike[str]) -> Path:
     """Where the tables of a release lie: in ``public``, in ``withheld`` until accepted, or in ``place`` itself.
 
@@ -95,6 +101,19 @@ def unknown_keys(content: Mapping[str, Any]) -> Iterator[str]:
             yield from _beyond("a part", part)
         for column in table["columns"]:
             yield from _beyond("a column", column)
+
+
+def lacking_keys(content: Mapping[str, Any]) -> Iterator[str]:
+    """What a manifest of this layout always says and this one does not, one sentence each."""
+    if content["layout"] != LAYOUT:
+        yield f"{MANIFEST} says layout {content['layout']}; such layouts did not say a number, so it was changed."
+    lacking = [name for name in ALWAYS if name not in content]
+    if lacking:
+        yield f"{MANIFEST} lacks {listed(lacking)}, which layout {LAYOUT} always has: it was taken out."
+    for claim in content["guarantees"]:
+        lacking = [name for name in ALWAYS_OF_A_PROMISE if name not in claim]
+        if lacking and "columns" not in lacking:
+            yield f"{MANIFEST} does not say {listed(lacking)} of {claim.get('name')}: it was taken out."
 
 
 def _beyond(owner: str, entry: Mapping[str, Any]) -> Iterator[str]:

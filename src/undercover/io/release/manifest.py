@@ -21,13 +21,15 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, 
 from undercover import plugins
 from undercover.errors import DataError, InternalError, UnknownFormError, VerificationError, listed
 from undercover.io.plain import as_json
-from undercover.io.release.before_forms import OLD, files_by_old_rules, form_by_old_rules, stripped
+from undercover.io.release.before_forms import OLD, UNNUMBERED, files_by_old_rules, form_by_old_rules, stripped
 from undercover.io.release.contents import (
+    ALWAYS,
     LAYOUT,
     MANIFEST,
     PACKAGE,
     check_layout,
     hashes,
+    lacking_keys,
     misfits,
     pieces_of,
     public_part,
@@ -148,6 +150,16 @@ class Public:
     content: Mapping[str, Any] = field(default_factory=dict)  # of the manifest, as it stands
     recorded: Mapping[str, Any] | None = None  # what the private run wrote into it, where it says so
 
+    @property
+    def lacking(self) -> list[str]:
+        """Keys that every manifest of this layout has and this one lacks."""
+        return [name for name in ALWAYS if name not in self.content]
+
+    @property
+    def is_old(self) -> bool:
+        """Whether the manifest does not say its layout, as none did before 0.1.0 was finished."""
+        return self.content.get("layout") is None
+
 
 def write_tables(
     release: Release,
@@ -227,7 +239,7 @@ def read_public(folder: str | os.PathLike[str], *, strict: bool = False) -> Publ
             for entry in manifest.guarantees
             if "columns" not in entry
         ]
-    notes = [OLD] if manifest.files is None else []
+    notes: list[str] = []
     package = read_json(place / PACKAGE) if strict and PACKAGE in files and (place / PACKAGE).is_file() else None
     said = said_in(package)
     residue = Residue() if strict else None
@@ -253,7 +265,12 @@ def read_public(folder: str | os.PathLike[str], *, strict: bool = False) -> Publ
         words = [*said["about"], *said["columns"]]
         if words:
             notes.append(f"{HOLDERS_WORDS}: {listed(words)}.")
-    return Public(release, problems, notes, content)
+    public = Public(release, problems, notes, content)
+    if public.is_old:
+        notes.insert(0, OLD if manifest.files is None else UNNUMBERED)
+    else:
+        problems += lacking_keys(content)
+    return public
 
 
 def _form(manifest: _Manifest, tables: Sequence[PublishedTable], problems: list[str]) -> Form:

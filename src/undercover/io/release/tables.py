@@ -129,7 +129,7 @@ def _check_same(table: PublishedTable, path: Path, columns: Sequence[Mapping[str
     changed = [
         name
         for name in table.data.column_names
-        if not as_texts(table.data.column(name)).equals(as_texts(again.column(name)))
+        if name not in again.column_names or not as_texts(table.data.column(name)).equals(as_texts(again.column(name)))
     ]
     if changed:
         raise DataError(
