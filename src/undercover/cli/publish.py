@@ -146,6 +146,7 @@ def command(
             ledger=ledger or (loaded.ledger if loaded else None),
             despite_earlier=despite_earlier,
             policy=policy or (loaded.policy if loaded else None),
+            choice=loaded.choice if loaded else None,
             memory=memory or (loaded.memory if loaded else None),
             progress=progress,
         )
@@ -251,6 +252,7 @@ def as_dict(made: Run, out: Path, **more: Any) -> dict[str, Any]:
         "guarantees": list(made.release.guarantees),
         "algorithm_safe": made.release.algorithm_safe,
         "corruption_robust": made.release.corruption_robust,
+        "choice": made.release.choice.to_dict(),
         "suppressed_rows": made.release.suppressed_rows,
         "scan": made.scan.to_dict(),
         **({"earlier": made.diagnostics["earlier"]} if "earlier" in made.diagnostics else {}),

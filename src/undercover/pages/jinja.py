@@ -12,8 +12,10 @@ from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import undercover
 from undercover.characters import visible
 from undercover.model import figures
 from undercover.model.view import Cell, Figure, Picture, Said
@@ -49,7 +51,7 @@ def environment() -> Environment:
     found.filters.update({written.__name__: _figure(written) for written in formats})
     found.filters.update(sampling=_sampling, code=with_code, parameters=figures.parameters, counted=_counted)
     found.filters.update(cell=cell, bar=_bar, drawn=drawn, heading=lambda text: text[:1].upper() + text[1:])
-    found.globals.update(_script())
+    found.globals.update(_script(), template_digest=template_digest())
     return found
 
 
@@ -68,11 +70,32 @@ def _sampling(facts: Any) -> Any:
     return sampling_words(facts)
 
 
+@cache
+def template_digest() -> str:
+    """A digest of all that words and looks of pages are made of, by which a page says which version made it."""
+    package = Path(undercover.__file__).parent
+    sources = [
+        path
+        for pattern in ("pages/**/*", "forms/**/*", "guarantees/**/*", "model/**/*", "methods/*/about.py")
+        for path in package.glob(pattern)
+        if path.suffix in (".py", ".j2", ".css", ".js")
+    ]
+    found = sha256()
+    for path in sorted(sources):
+        found.update(path.read_bytes())
+    return found.hexdigest()[:12]
+
+
+def script_text() -> str:
+    """The script of every page."""
+    return files("undercover.pages").joinpath("templates/page.js").read_text("utf-8")
+
+
 def _script() -> dict[str, Markup]:
     """The script of every page, and the digest by which a page lets run this one and no other."""
     from markupsafe import Markup
 
-    text = files("undercover.pages").joinpath("templates/page.js").read_text("utf-8")
+    text = script_text()
     digest = b64encode(sha256(text.encode()).digest()).decode()
     return {"script": Markup(text), "script_digest": Markup(f"sha256-{digest}")}
 

@@ -77,7 +77,8 @@ def attacked(case: Case, progress: Progress = no_progress) -> list[Viewable]:
     made = [attacker for attacker in attacks_of(case) if few or not attacker.slow]
     for attacker in through(progress, "attacking", made, lambda each: str(each.name)):
         if isinstance(attacker, PartialKnowledge) and matching:
-            found.append(replace(Linkage(p_match=0.7).run(case), attack="p-match"))
+            who = "an attacker who matches on some of the values"
+            found.append(replace(Linkage(p_match=0.7).run(case), attack="p-match", who=who, shows_parts=True))
         else:
             found.append(attacker.run(case))
     weighing = BucketMatching()

@@ -28,7 +28,7 @@ from undercover.exact import exact
 from undercover.forms.against import read_boxes
 from undercover.forms.answers.sampling import sampling_of
 from undercover.forms.boxes import match
-from undercover.forms.classes import Classes, standing_for, with_suppressed
+from undercover.forms.classes import Classes, standing_for, with_declared, with_suppressed
 from undercover.forms.coverage import located
 from undercover.forms.disclosure import Disclosure
 from undercover.forms.estimates import Estimates, Shown, without_sensitive
@@ -122,7 +122,8 @@ class PerturbedReading(Reading):
     def classes(self) -> Classes:
         """Cells, each of as many people as it says."""
         alike = self.rows_alike(self.main.names("sensitive"))
-        return with_suppressed(standing_for(alike, self.form.people), self.release.suppressed_rows)
+        cells = with_suppressed(standing_for(alike, self.form.people), self.release.suppressed_rows)
+        return with_declared(cells, self.distinct)
 
     def disclosure(
         self, known: Sequence[str], original: Table, target_of: Rows, targets: Rows, threads: int

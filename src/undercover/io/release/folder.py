@@ -128,7 +128,7 @@ def load_checked(directory: str | os.PathLike[str]) -> tuple[Run, list[str]]:
     return run, public.problems
 
 
-def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
+def load_both(directory: str | os.PathLike[str], *, strict: bool = False) -> tuple[Run, Public]:
     """A run and its public part, which must be as the run wrote it; where it is not, its problems say so."""
     place = Path(directory)
     path = place / PRIVATE / "run.json"
@@ -136,7 +136,7 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
         raise DataError(f"There is no private/run.json in `{place}`. Give the folder that was written by publish.")
     content, schema, judged = read_run(path)
     method = (content["method"]["name"], without_seed(content["method"]["parameters"]))
-    public = read_public(public_part(place))
+    public = read_public(public_part(place), strict=strict)
     release = public.release
     if (place / PUBLIC).is_dir() and (place / WITHHELD).exists():
         public.problems.append(f"`{WITHHELD}` lies beside `{PUBLIC}`; a release is one or the other.")

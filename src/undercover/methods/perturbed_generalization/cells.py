@@ -278,7 +278,7 @@ def published_rows(
 ) -> PublishedTable:
     """One row per cell, in the order of the cells."""
     order = np.lexsort(np.stack([column.codes for column in cells])[::-1])
-    columns = [PublishedColumn(column.name, "quasi-identifier", column.form) for column in cells]
+    columns = [PublishedColumn(column.name, "quasi-identifier", column.form, column.ends) for column in cells]
     data: list[Any] = [
         pa.DictionaryArray.from_arrays(
             pa.array(column.codes[order].astype(np.int32)), pa.array(column.labels, pa.string())
