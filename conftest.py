@@ -1,9 +1,28 @@
 """What tests and the examples of pages and docstrings share."""
 
+import signal
 from collections.abc import Iterator
 
 import pytest
 from tests.pictures import framed
+
+
+def heed_signals() -> None:
+    """Tests send signals to processes of their own, which would ignore what whoever started the suite ignores.
+
+    `nohup` ignores SIGHUP, a shell SIGINT of what runs in the background, some supervisors SIGTERM or SIGCHLD. What
+    Python ignores by itself (SIGPIPE) stays ignored; it is reset for every child.
+    """
+    usual = {"SIGHUP": signal.SIG_DFL, "SIGINT": signal.default_int_handler, "SIGTERM": signal.SIG_DFL}
+    for name, handler in {**usual, "SIGCHLD": signal.SIG_DFL, "SIGQUIT": signal.SIG_DFL}.items():
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, handler)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+heed_signals()
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -17,6 +17,7 @@
     │   ├── UnreachableError       well-formed, but not on this table: exit code 3
     │   └── VerificationError      a promise that does not hold: exit code 4
     └── InternalError              a bug of ours: exit code 1
+        └── SelfTestError          what was made is not what it is said to be; nothing is returned or written
 
 A message says what is wrong, what was found and what to do. Problems found together are reported together.
 """
@@ -143,6 +144,24 @@ class InternalError(Exception):
     """A bug of ours: a state the code holds impossible. Please report it."""
 
     exit_code = 1
+
+
+class SelfTestError(InternalError):
+    """What a method made does not fit the table it was made of, or the law it was said to be drawn by.
+
+    >>> print(SelfTestError([], ["order of rows: 1 where 0.5 is expected (p < 1e-180)"]))
+    The release failed its self-test, so nothing was returned or written. Not drawn as declared: order of rows: 1 where
+    0.5 is expected (p < 1e-180). Report this as a bug of undercover, or of the plug-in that made the release.
+    """
+
+    def __init__(self, differing: Sequence[str], not_drawn: Sequence[str]) -> None:
+        self.differing, self.not_drawn = tuple(differing), tuple(not_drawn)
+        found = [f"Not as in the table it was made of: {'; '.join(differing)}."] if differing else []
+        found += [f"Not drawn as declared: {'; '.join(not_drawn)}."] if not_drawn else []
+        super().__init__(
+            f"The release failed its self-test, so nothing was returned or written. {' '.join(found)} Report this as a "
+            "bug of undercover, or of the plug-in that made the release."
+        )
 
 
 def join_problems(problems: Sequence[str]) -> str:

@@ -60,6 +60,7 @@ def write_whole(
                     stream.write(content.encode() if isinstance(content, str) else content)
                 stream.flush()
                 os.fsync(handle)
+                ending.changing(place)
                 made.replace(place)
             sync(place.parent)
         except BaseException:
@@ -93,8 +94,8 @@ def whole_folder(
         yield made
         _sync_all(made)
         with around(made):
+            ending.changing(place)
             put(made, place, force=force)
-            ending.MADE.append(f"`{place}`")
     finally:
         undo()  # what was not finished, or what stood there before
         ending.done(undo)

@@ -149,6 +149,7 @@ def test_the_folder_is_as_the_contract_says(tmp_path: Path) -> None:
         "guarantees",
         "algorithm_safe",
         "corruption_robust",
+        "choice",
         "form",
         "tables",
         "suppressed_rows",

@@ -25,6 +25,7 @@ import typer.core
 import typer.main
 
 from undercover import ending
+from undercover.characters import visible
 from undercover.cli import TOLD, began
 from undercover.cli.groups.hierarchy import app as hierarchy_commands
 from undercover.cli.groups.ledger import app as ledger_commands
@@ -248,7 +249,7 @@ def _explain(error: BaseException) -> int:
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else 1
     if isinstance(error, UndercoverError):
-        print(f"error: {error}", file=sys.stderr)
+        print(visible(f"error: {error}"), file=sys.stderr)
         return _as_json(error.to_dict())
     if isinstance(error, MemoryError):
         said = (
@@ -261,9 +262,10 @@ def _explain(error: BaseException) -> int:
     if show is not None and isinstance(exit_code, int):  # usage errors of the command-line library
         show()
         return _as_json({"kind": "usage", "exit_code": exit_code, "message": error.format_message()})  # type: ignore[attr-defined]
-    print(_where(error), file=sys.stderr)
-    said = "This is a bug of undercover, not of your data. Nothing was written."
-    print(said, file=sys.stderr)
+    print(visible(_where(error)), file=sys.stderr)
+    what, check = ending.outcome(), " Verify it before you use it." if ending.changed() else ""
+    said = f"This is a bug of undercover, not of your data. {what[0].upper()}{what[1:]}.{check}"
+    print(visible(said), file=sys.stderr)
     return _as_json({"kind": "internal", "exit_code": 1, "message": said})
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from undercover.characters import escaped
 from undercover.errors import InternalError
 from undercover.model.view import View
 
@@ -44,4 +45,4 @@ def plain(value: Any) -> Any:
 
 def as_json(value: Any) -> str:
     """``value`` as JSON text, one key per line."""
-    return json.dumps(plain(value), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    return escaped(json.dumps(plain(value), indent=2, allow_nan=False, ensure_ascii=False)) + "\n"

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from undercover.ending import changing
 from undercover.errors import DataError, MissingExtraError, OutputError, ParameterError, unreadable, unwritable
 from undercover.io.plain import as_json
 from undercover.io.release.contents import MANIFEST, PUBLIC, SIGNATURE, WITHHELD, read_json
@@ -51,6 +52,7 @@ def new_key(path: str | os.PathLike[str]) -> Path:
     written: list[Path] = []
     try:
         for target, content, mode in ((place, secret, 0o600), (public, shown, 0o644)):
+            changing(target)
             handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
             written.append(target)
             with os.fdopen(handle, "wb") as file:

@@ -223,7 +223,7 @@ def _column(series: Any) -> Any:
             return pa.Array.from_pandas(native)
         except (OverflowError, pa.ArrowInvalid, pa.ArrowTypeError):
             return exact_cells(native.tolist())
-    found = series.to_arrow()
+    found = series.alias("").to_arrow()  # polars hands over no name that holds a NUL
     if isinstance(series.dtype, nw.Enum) and not found.type.ordered:  # polars 1 does not say that it has an order
         return pa.DictionaryArray.from_arrays(found.indices, found.dictionary, ordered=True)
     return found

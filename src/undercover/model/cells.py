@@ -4,7 +4,7 @@
 form        example                 meaning
 ==========  ======================  ===========================================
 value       ``34``                  exactly this value
-interval    ``[28, 35]``            closed, both ends occur in the column
+interval    ``[28, 35]``            closed; both ends occur unless they are rounded
 set         ``{flu, "a, b"}``       one of these, written as in a CSV file
 node        ``Europe``              a node of the column's hierarchy
 (any)       ``*``                   everything

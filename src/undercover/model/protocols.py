@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 
 from undercover.model.finding import Sense
 from undercover.model.groups import DrawnCells, Seen
+from undercover.model.published import Published
+from undercover.model.release import Basis
 from undercover.model.run import Draft, Earlier, Run, SamePeople
 from undercover.model.schema import Schema
 from undercover.model.table import Table
@@ -211,6 +214,27 @@ def corruption_robust(method: Method) -> bool:
     return fits(method, Robust) and method.corruption_robust
 
 
+_BASIS = "choice_basis"
+
+
+def basis_of(method: Method) -> Basis:
+    """What the choice of a method rests on: what :func:`with_basis` said, or else ``declared``.
+
+    >>> from undercover.methods.streamliner.method import Streamliner
+    >>> basis_of(Streamliner(l=4)), basis_of(with_basis(Streamliner(l=4), "looked"))
+    ('declared', 'looked')
+    """
+    found: Basis = getattr(method, _BASIS, "declared")
+    return found
+
+
+def with_basis(method: Method, basis: Basis) -> Method:
+    """The same method, which knows what its choice rests on: whoever publishes by it says so in the release."""
+    again = copy(method)
+    object.__setattr__(again, _BASIS, basis)  # methods are frozen, and equal whoever chose them
+    return again
+
+
 @runtime_checkable
 class PerUnit(Protocol):
     """A method that says whether it keeps its promise for people with several rows; one that does not, does not.
@@ -279,6 +303,19 @@ class Resolving(Protocol):
 
     def resolve(self, read: Callable[[Any], Any]) -> Method:
         """The same method with every table it names ``read``."""
+
+
+@runtime_checkable
+class Beside(Protocol):
+    """A method that publishes beside tables of others about the same people; they are attacked together.
+
+    >>> from undercover import Anatomy, NonCentralized
+    >>> fits(NonCentralized(l=2), Beside), fits(Anatomy(l=2), Beside)
+    (True, False)
+    """
+
+    def tables_beside(self, table: Table) -> Sequence[Published]:
+        """The tables of others, read, with this table's names for columns that are its own as well."""
 
 
 @runtime_checkable

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from undercover.arrays import narrowest
 from undercover.errors import SchemaError, listed
-from undercover.model.cells import EVERYTHING, CellForm, quote, write_interval, write_set
+from undercover.model.cells import EVERYTHING, CellForm, quote, read_interval, write_interval, write_set
 from undercover.model.form import BUCKET, COUNT
 from undercover.model.groups import Groups
+from undercover.model.interval_ends import Ends, are_rounded, rounded_ends
 from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.schema import Role, Schema
 from undercover.model.table import CellKind, EncodedColumn, Table, cell_kind
@@ -46,6 +47,7 @@ class Cells:
     form: CellForm
     codes: NDArray[np.integer]  # (n_groups,) as narrow as there are labels
     labels: tuple[str, ...]
+    ends: Ends = "exact"  # of intervals
 
 
 def box_cells(table: Table, groups: Groups, threads: int = 1) -> list[Cells]:
@@ -115,7 +117,7 @@ def ordered_table(
     shuffle_within(rows, np.append(starts[:-1][new_class], len(rows)), randomness, "order of rows", threads)
     columns, data = [], []
     for column in cells:
-        columns.append(PublishedColumn(column.name, "quasi-identifier", column.form))
+        columns.append(PublishedColumn(column.name, "quasi-identifier", column.form, column.ends))
         data.append(_repeated(column, group_order, starts, threads))
     roles: list[tuple[Role, tuple[str, ...]]] = [
         ("sensitive", table.schema.sensitive),
@@ -185,7 +187,21 @@ def _span_cells(
     pairs, codes = _distinct_pairs(low, high)
     write = _write_node(column) if kind == "tree" else _write_range(column, disjoint)
     texts = [write(first, last) for first, last in pairs.tolist()]
-    return _cells(column.name, _FORM[kind], codes, texts)
+    if kind != "range" or not are_rounded(column):
+        return _cells(column.name, _FORM[kind], codes, texts)
+    # In the order of what is published: that of the exact ends would tell more than the cells do.
+    order = sorted(range(len(texts)), key=lambda place: _in_order(texts[place]))
+    rank = np.empty(len(texts), dtype=np.int64)
+    rank[order] = np.arange(len(texts))
+    cells = _cells(column.name, _FORM[kind], rank[codes], [texts[place] for place in order])
+    return replace(cells, ends="rounded")
+
+
+def _in_order(cell: str) -> tuple[float, ...]:
+    """Where a cell of numbers stands among others: by its ends, and behind them whatever holds a missing value."""
+    if cell in ("", EVERYTHING) or cell[:1] == "{":
+        return (np.inf, float(cell == ""))
+    return tuple(map(float, read_interval(cell)))
 
 
 def _set_cells(column: EncodedColumn, words: NDArray[np.uint64]) -> Cells:
@@ -245,6 +261,7 @@ def _write_range(column: EncodedColumn, disjoint: bool) -> Callable[[int, int], 
     labels = column.domain.labels
     missing = len(column.domain.values)
     quoted = [quote(label) for label in labels]
+    ends = rounded_ends(column, disjoint=disjoint) if are_rounded(column) else None
 
     def write(low: int, high: int) -> str:
         if column.domain.has_missing and low < high == missing:
@@ -252,6 +269,8 @@ def _write_range(column: EncodedColumn, disjoint: bool) -> Callable[[int, int], 
                 return EVERYTHING
             days = column.domain.kind == "date"
             return write_set([write_interval(labels[low], labels[missing - 1]), ""] if days else labels[low:])
+        if ends is not None and low != missing:
+            return write_interval(ends.low(low), ends.high(high))
         return f"[{quoted[low]}, {quoted[high]}]" if low < high else write_interval(labels[low], labels[low])
 
     return write

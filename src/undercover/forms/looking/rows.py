@@ -25,6 +25,7 @@ from undercover.forms.distribution import Distribution
 from undercover.forms.meaning import NOTHING, Values, domain_values
 from undercover.forms.spread import positions_of_codes
 from undercover.model.table import EncodedColumn, Table
+from undercover.model.verdict import among_values
 from undercover.threads import parallel
 
 if TYPE_CHECKING:
@@ -225,18 +226,39 @@ def look_for(shown: ShownRows, people: Table, target_of: Integers, targets: Inte
         matches[rows] = found[mine]
         for secret, weights in zip(shown.secrets, counts, strict=True):
             truth = people[secret.name].codes[rows].astype(np.int64)
-            believed, hit = _believed(secret.law, found, weights, mine, truth)
+            missing = people[secret.name].domain.missing_code
+            believed, hit = _believed(secret.law, found, weights, mine, truth, missing)
             attribute[secret.name][rows], hits[secret.name][rows] = believed, hit
     return Disclosure(matches, attribute, hits)
 
 
 def _believed(
-    law: Law | None, matches: Integers, counts: Floats, target_of: Integers, truth: Integers
+    law: Law | None,
+    matches: Integers,
+    counts: Floats,
+    target_of: Integers,
+    truth: Integers,
+    missing: int | None = None,
 ) -> tuple[Floats, Floats]:
-    """Probability of the true value of every person and of a right guess, from what the rows that fit show."""
+    """Probability of the true value of every person and of a right guess, from what the rows that fit show.
+
+    ``missing`` is the code of a missing value. Of somebody who has a value, both are asked among those who have one.
+    """
     shares = counts / np.maximum(matches, 1)[:, None]
     if law is not None:
         shares = law.believed(np.arange(shares.shape[1]), shares, (shares @ law.spread)[:, None])
+    if missing is not None:
+        lacking, lost = truth == missing, shares[:, missing].copy()
+        found = _most_believed(shares, matches, target_of, truth)
+        shares[:, missing] = 0.0
+        believed, hits = _most_believed(shares, matches, target_of, truth)
+        believed = among_values(believed, lost[target_of])
+        return np.where(lacking, found[0], believed), np.where(lacking, found[1], hits)
+    return _most_believed(shares, matches, target_of, truth)
+
+
+def _most_believed(shares: Floats, matches: Integers, target_of: Integers, truth: Integers) -> tuple[Floats, Floats]:
+    """Probability of the true value of every person and of a right guess, from (n_targets, n_values) beliefs."""
     highest = shares.max(axis=1, initial=0.0)
     ties = (shares >= highest[:, None] * _EQUAL).sum(axis=1)
     there = matches[target_of] > 0

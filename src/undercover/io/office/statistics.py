@@ -41,7 +41,7 @@ def read_statistics(path: Path, encoding: str | None = None) -> tuple[pa.Table, 
         raise MissingExtraError("pyreadstat", "office", "Reading a file of SPSS, Stata or SAS") from error
     function, kind = PROGRAMS[path.suffix.lower()]
     try:
-        _, about = getattr(pyreadstat, function)(str(path), metadataonly=True, encoding=encoding)
+        _, about = getattr(pyreadstat, function)(str(path), metadataonly=True, output_format="dict", encoding=encoding)
         check_cells(path, about.number_rows or 0, about.number_columns or 0, _PER_BYTE)
         cells, about = getattr(pyreadstat, function)(str(path), output_format="dict", encoding=encoding)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, MemoryError, *MALFORMED) as error:

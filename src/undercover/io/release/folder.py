@@ -128,7 +128,7 @@ def load_checked(directory: str | os.PathLike[str]) -> tuple[Run, list[str]]:
     return run, public.problems
 
 
-def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
+def load_both(directory: str | os.PathLike[str], *, strict: bool = False) -> tuple[Run, Public]:
     """A run and its public part, which must be as the run wrote it; where it is not, its problems say so."""
     place = Path(directory)
     path = place / PRIVATE / "run.json"
@@ -136,7 +136,7 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
         raise DataError(f"There is no private/run.json in `{place}`. Give the folder that was written by publish.")
     content, schema, judged = read_run(path)
     method = (content["method"]["name"], without_seed(content["method"]["parameters"]))
-    public = read_public(public_part(place))
+    public = read_public(public_part(place), strict=strict)
     release = public.release
     if (place / PUBLIC).is_dir() and (place / WITHHELD).exists():
         public.problems.append(f"`{WITHHELD}` lies beside `{PUBLIC}`; a release is one or the other.")
@@ -156,6 +156,7 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
         timings=content["timings"],
         buckets=grouped.get("bucket"),
         diagnostics=content["diagnostics"],
+        self_test=content.get("self_test", {}),
         frames={name: read_parquet(place / PRIVATE / f"{name}.parquet") for name in content["frames"]},
         warnings=tuple(content["warnings"]),
         requirements=tuple(content.get("requirements", ())),
@@ -238,6 +239,7 @@ def _write_private(
         "engine": run.engine,
         "groups": run.groups.count,
         "diagnostics": run.diagnostics,
+        "self_test": run.self_test,
         "frames": list(run.frames),
         "warnings": list(run.warnings),
         **({} if verdict is None else {"judged": verdict.to_dict()}),

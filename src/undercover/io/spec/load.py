@@ -24,13 +24,15 @@ from undercover.io.spec.file import ColumnPart, SpecFile, checked, checked_recip
 from undercover.model.distance.declared import Distances
 from undercover.model.encoding.coded import distinct_values
 from undercover.model.hierarchy import Hierarchy
+from undercover.model.interval_ends import Ends
 from undercover.model.kinds.dates import as_dates
 from undercover.model.policy import Policy, policy_of
+from undercover.model.release import Basis
 from undercover.model.schema import Column, Kind, Schema
 from undercover.parsing import toml_of
 
 ROLES = ("identifiers", "quasi_identifiers", "sensitive", "insensitive", "drop")
-WORDS = ("format", "description", "unit")
+WORDS = ("format", "description", "unit", "spellings")
 WHO = ("unit", "one_row_per", "weight", "population")
 
 
@@ -66,6 +68,7 @@ class Spec:
     ledger: Path | None = None
     policy: Policy | None = None
     memory: str | int | None = None
+    choice: Basis = "declared"
 
 
 def load_spec(path: str | os.PathLike[str]) -> Spec:
@@ -101,6 +104,8 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
                 description=part.description,
                 unit=part.unit,
                 names_nobody=part.names_nobody,
+                ends=cast(Ends | float | None, part.ends),
+                spellings=part.spellings,
             )
         except SchemaError as error:
             problems += [f"[columns.{name}]: {problem}" for problem in error.problems]
@@ -132,6 +137,7 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
         ledger=None if parts.ledger is None else (folder or Path()) / parts.ledger.file,
         policy=policy,
         memory=data.memory,
+        choice=parts.choice.basis,
     )
 
 
@@ -167,6 +173,8 @@ def schema_to_mapping(schema: Schema) -> dict[str, Any]:
             columns[name]["bins"] = list(column.bins)
         columns[name] |= {key: word for key in WORDS if (word := getattr(column, key)) is not None}
         columns[name] |= {key: True for key in ("found", "names_nobody") if getattr(column, key)}
+        if column.ends is not None:
+            columns[name]["ends"] = column.ends
         if column.distance is not None:
             own = column.distance
             columns[name]["distance"] = {"values": list(own.values), "rows": [list(row) for row in own.rows]}
@@ -193,6 +201,7 @@ def schema_from_mapping(content: Mapping[str, Any]) -> Schema:
             **{key: column.get(key) for key in WORDS},
             found=column.get("found", False),
             names_nobody=column.get("names_nobody", False),
+            ends=column.get("ends"),
         )
     said = {name: content[name] for name in (*ROLES, *WHO) if name in content}
     return Schema(**said, columns=columns, missing=content["missing"], about=content.get("about"))
