@@ -243,7 +243,7 @@ def test_bad_input_is_told() -> None:
     data = pa.table({"age": [1, 2, 3], "sex": ["F"] * 3, "ill": ["a", "a", "b"], "bucket": [1, 2, 3]})
     with pytest.raises(
         UnreachableError,
-        match=r"l=2 cannot be reached: the most frequent value of `ill` is 66.7% of the rows \(2 of 3\)",
+        match=r"l=2 cannot be reached: the most frequent .* is 66.7% of the rows \(2 of 3\)",
     ):
         uc.publish(data, SCHEMA, uc.CrossBucket(k=1, l=2))
     with pytest.raises(UnreachableError, match="k=4 cannot be reached: the table has only 3 rows"):
