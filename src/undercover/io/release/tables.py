@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from undercover.errors import DataError, MissingExtraError, listed
 from undercover.io.cells import as_texts
@@ -262,14 +263,17 @@ def as_read_back(release: Release) -> Release:
 
 
 def _of_occurring(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A coded column whose dictionary has the values that occur, and no others."""
-    if not pa.types.is_dictionary(column.type):
-        return column
+    """A column of texts, coded by the values that occur and no others; empty ones are missing, as in files."""
     whole = one_piece(column)
-    used = np.unique(whole.indices.drop_null().to_numpy(zero_copy_only=False))
-    codes = np.searchsorted(used, whole.indices.fill_null(0).to_numpy(zero_copy_only=False))
-    indices = pa.array(codes.astype(np.int32), mask=whole.indices.is_null().to_numpy(zero_copy_only=False))
-    return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, whole.dictionary.take(pa.array(used)))])
+    whole = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
+    if not len(whole.dictionary):
+        return column
+    texts = pc.if_else(pc.equal(whole.dictionary, ""), pa.scalar(None, whole.dictionary.type), whole.dictionary)
+    indices = np.asarray(whole.indices.fill_null(0))
+    present = np.asarray(whole.indices.is_valid()) & np.asarray(texts.is_valid())[indices]
+    used = np.unique(indices[present])
+    own = pa.array(np.searchsorted(used, indices).astype(np.int32), mask=~present)
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(own, texts.take(pa.array(used)))])
 
 
 def as_published(column: Any, form: CellForm, *, large: bool = False) -> Any:
