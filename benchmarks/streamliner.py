@@ -71,9 +71,14 @@ def algorithms(
             streamlining.guided(table, "income", l, strata, streamlining.weighted_ranks(table, weights), names)
         )
 
+    def rda() -> Any:
+        column = table["income"]
+        ranking = streamlining.rank_values(np.bincount(column.codes, minlength=column.domain.size), Randomness())
+        return dealt(streamlining.rda(table, "income", l, ranking))
+
     return {
         "wrap": lambda: dealt(streamlining.wrap(table, "income", l)),
-        "rda": lambda: dealt(streamlining.rda(table, "income", l)),
+        "rda": rda,
         "guided": guided,
         "gda": lambda: dealt(streamlining.gda(table, "income", l, streamlining.weighted_ranks(table, weights))),
     }

@@ -35,7 +35,6 @@ from typer.testing import CliRunner
 import undercover as uc
 from undercover.cli.main import app
 from undercover.errors import UndercoverError
-from undercover.io.source import sha256
 from undercover.model.schema import Column
 from undercover.testing.forged import Folder
 
@@ -116,18 +115,6 @@ class TamperedFolder(Folder):
         assert after != before, "nothing was changed"
         self.table.write_bytes(after)
 
-    def seal(self) -> None:
-        """Hash everything anew: sizes and digests in ``datapackage.json``, then all files in the manifest."""
-        path = self.place / "datapackage.json"
-        if path.is_file() and "datapackage.json" in self.content.get("files", {}):
-            package = json.loads(path.read_text("utf-8"))
-            for resource in package.get("resources", ()) if isinstance(package, dict) else ():
-                file = self.place / str(resource.get("path"))
-                if "hash" in resource and file.is_file():
-                    resource.update(bytes=file.stat().st_size, hash=f"sha256:{sha256(file)}")
-            path.write_text(json.dumps(package, indent=2), "utf-8")
-        super().seal()
-
 
 @dataclass(frozen=True)
 class Tampering:
@@ -142,6 +129,7 @@ class Tampering:
     sealed: bool = True
     on_word: bool = False  # nobody can tell it from the truth: it may verify, and the output must say so
     options: tuple[str, ...] = ()
+    drops_datasheet: bool = False  # a careful forger takes the page away that tells what the manifest said
 
 
 class Outcome(NamedTuple):
@@ -167,6 +155,8 @@ def tamper(case: Tampering, place: Path) -> Outcome:
     """Alter a copy of an honest folder in ``place`` and verify it."""
     public = Path(shutil.copytree(save_honestly(case.release, case.format) / "public", place / "public"))
     folder = TamperedFolder(public)
+    if case.drops_datasheet:
+        folder.drop_datasheet()
     case.alter(folder)
     if case.sealed:
         folder.seal()

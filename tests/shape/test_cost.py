@@ -62,6 +62,28 @@ def test_verifying_a_folder_loads_no_maker(form: str, folders: dict[str, Path]) 
     assert not_for_verifying(loaded(VERIFYING, str(folders[form] / "public"))) == []
 
 
+COMPARING = """
+import sys, undercover
+from undercover.verbs import verify as verbs
+with_datasheet = verbs._with_datasheet
+def watched(found, where, public):
+    before = [name for name in sys.modules if name.startswith(("undercover.pages", "undercover.methods"))]
+    assert found.findings and not before, before
+    return with_datasheet(found, where, public)
+verbs._with_datasheet = watched
+assert undercover.verify(sys.argv[1]).holds
+"""
+
+
+def test_pages_are_loaded_only_when_every_promise_was_checked(tmp_path: Path) -> None:
+    """A datasheet is made anew to be compared (decision 90); nothing that checks promises knows it."""
+    schema = uc.datasets.census_schema(["age", "sex"])
+    run = uc.publish(uc.datasets.census(600, seed=1), schema, uc.Mondrian(k=5), seed=1, policy="none")
+    modules = loaded(COMPARING, str(uc.save(run, tmp_path / "out") / "public"))
+    assert "undercover.pages.datasheet_comparison" in modules
+    assert not {"numba", "altair", "vl_convert"} & modules
+
+
 def test_a_maker_that_is_loaded_is_found() -> None:
     found = not_for_verifying(loaded("import undercover.steps.cutting.splits, undercover.forms.kernels"))
     assert {"undercover.steps.cutting.splits", "undercover.forms.kernels"} <= set(found)

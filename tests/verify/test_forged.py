@@ -143,6 +143,8 @@ def test_a_channel_that_is_none(form: dict[str, Any], tmp_path: Path) -> None:
 def test_nothing_is_verified_where_nothing_was_promised(tmp_path: Path) -> None:
     folder = Folder(saved("mondrian-k", tmp_path) / "public")
     folder.content["guarantees"], folder.content["method"]["parameters"] = [], {}
+    assert uc.verify(sealed(folder)).holds is False  # the datasheet tells of promises
+    folder.drop_datasheet()
     found = uc.verify(sealed(folder))
     assert found.holds is False
     assert any("mondrian needs `k`" in problem for problem in found.problems)
@@ -189,6 +191,7 @@ def test_the_command_line_says_so_and_leaves_with_four(tmp_path: Path) -> None:
     code, said = verify(sealed(folder))
     assert (code, "VERIFICATION FAILED" in said) == (4, True)
     folder.content["method"] = {"name": "unheard-of", "parameters": {}}
+    folder.drop_datasheet()
     code, said = verify(sealed(folder))
     assert (code, "NOT VERIFIED: what the release says of its making cannot be checked here" in said) == (6, True)
     assert json.loads(verify(folder.place, "--json")[1])["holds"] is None

@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 from releasing import OPEN, READY, WITHHELD, Released, private_texts
+from serving import service_of
 from starlette.testclient import TestClient
 
 from undercover.cli.main import main
 from undercover.errors import DataError
+from undercover.web.access.audit_log import lines_of
 from undercover.web.desks.outcomes import outcome
 from undercover.web.released import packed
 
@@ -158,3 +160,11 @@ def test_a_spec_with_hierarchies_comes_as_a_zip(holder: TestClient, made: Releas
             assert found.namelist() == ["spec.toml", "hierarchy-1-age.csv"]
     finally:
         place.unlink()
+
+
+def test_downloads_are_logged_with_who_took_what(holder: TestClient, made: Released) -> None:
+    for file in ("public.zip", "release.json", "spec", "report.html"):
+        assert holder.get(made.at(READY, file)).status_code == 200
+    logged = [line for line in lines_of(service_of(holder).audit.place) if line["event"] == "download"][-4:]
+    assert [line["file"] for line in logged] == ["public.zip", "release.json", "spec", "report.html"]
+    assert {(line["user"], line["table"], line["release"]) for line in logged} == {("own", made.project.id, READY)}

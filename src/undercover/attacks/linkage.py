@@ -7,8 +7,10 @@ A published row matches if every known value lies in its cell. With m matching r
 probability 1/m; a sensitive value is as probable as it is frequent among them. Guessing is shown beside it: what the
 attacker can do without the release, knowing only the overall distribution.
 
-Where quasi-identifiers were drawn at random, the rows that fit need not include the person's own; he then finds it with
-probability 0. With ``p_match`` he matches on some of the columns he knows only: see
+Where quasi-identifiers were drawn or permuted at random, the rows that fit need not include the person's own; he then
+finds it with probability 0. What the rows that fit show is then no belief, unless the form publishes the law by which
+they may be weighed: figures say how often he is right, and what may be believed is left to the attackers who know the
+law (told the groups, informed). With ``p_match`` he matches on some of the columns he knows only: see
 :mod:`undercover.attacks.partial.profile`. Where people have several rows, all of them are known and everything is
 counted by person: see :mod:`undercover.attacks.people`.
 
@@ -30,7 +32,7 @@ from numpy.typing import NDArray
 from undercover.attacks.partial.profile import ONE_EACH, PAPERS, Profile, profile
 from undercover.attacks.people import Beliefs, Targets, first_rows, groups_of, of_people
 from undercover.attacks.sampled import Sampled, drawn_people, most_given_away, part_of_sample
-from undercover.attacks.views import linkage_view
+from undercover.attacks.views import linkage_view, outcomes_of, partial_view, without_beliefs
 from undercover.forms.case import Case
 from undercover.forms.disclosure import Disclosure
 from undercover.forms.reading import Rows
@@ -72,8 +74,10 @@ class LinkageResult(Viewable):
     profile: Profile | None = None  # of the release, for every P
     raw_profile: Profile | None = None  # of the original as it is
     attack: str = "linkage"  # in a report beside another, what it is called there
+    who: str = "an attacker who links"  # in words
+    shows_parts: bool = False  # whether it stands for somebody who matches on a part of the columns
     values: Mapping[str, Beliefs] = field(default_factory=dict)  # where people have several rows
-    posterior: bool = True  # whether what he believes is what the form's law says
+    posterior: bool = True  # whether the rows that fit are what he may believe; False: figures are outcomes
     sampled: Sampled | None = None  # where not everybody was looked for
 
     @property
@@ -89,7 +93,11 @@ class LinkageResult(Viewable):
                 "row": int(rows[i]),
                 "matches": found.matches[i].item(),
                 "identity": float(found.identity[i]),
-                "attribute": {name: float(values[i]) for name, values in found.attribute.items()},
+                "attribute": {
+                    name: None if name in found.lacking and found.lacking[name][i] else float(values[i])
+                    for name, values in found.attribute.items()
+                    if self.posterior
+                },
             }
             for i in self._worst(limit)
         ]
@@ -101,7 +109,7 @@ class LinkageResult(Viewable):
         """
         listed, (rows, found) = self._worst(limit), self._looked_for
         alike = np.ones(len(rows), dtype=bool)
-        for each in (_surest(found), found.identity):
+        for each in (self._surest(found), found.identity):
             alike &= np.isclose(each, each[listed[-1:]], rtol=1e-9, atol=0)
         return int(alike.sum() - alike[listed].sum())
 
@@ -113,9 +121,18 @@ class LinkageResult(Viewable):
     def _worst(self, limit: int) -> NDArray[np.int64]:
         """The places of the rows that most is learnt of, the worst first."""
         rows, found = self._looked_for
-        sure, identity, most = _surest(found), found.identity, min(limit, len(rows))
+        sure, identity, most = self._surest(found), found.identity, min(limit, len(rows))
         near = np.flatnonzero(sure >= np.partition(sure, len(rows) - most)[len(rows) - most])  # one of them may be last
         return near[np.lexsort((rows[near], -identity[near], -sure[near]))][:most]
+
+    def _surest(self, found: Disclosure) -> NDArray[np.float64]:
+        """(n_rows,) how sure he is of the sensitive value of each row that he is surest of; 0 where nothing says."""
+        attribute = [
+            each if (lacks := found.lacking.get(name)) is None else np.where(lacks, 0.0, each)
+            for name, each in found.attribute.items()
+            if self.posterior
+        ]
+        return np.asarray(np.max(attribute, axis=0) if attribute else np.zeros(len(found.matches)))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON-able values; ``worst_rows`` makes it private."""
@@ -127,8 +144,11 @@ class LinkageResult(Viewable):
         after = self.after.to_dict(of)
         if self.sampled is not None:
             self.sampled.note(after)
+        if not self.posterior:
+            after["attribute"] = {name: outcomes_of(found) for name, found in after["attribute"].items()}
         return {
             "attack": self.attack,
+            "beliefs": self.posterior,
             "story": self.story,
             "known": list(self.known),
             "targets": len(self.rows),
@@ -140,8 +160,10 @@ class LinkageResult(Viewable):
             "attribute_histogram": {
                 name: {
                     "edges": _EDGES.round(2).tolist(),
-                    "before": self._for_all(np.histogram(self.before.attribute[name], bins=_EDGES)[0]),
-                    "after": self._for_all(np.histogram(self.after.attribute[name], bins=_EDGES)[0]),
+                    "before": self._for_all(np.histogram(_of_values(self.before, name), bins=_EDGES)[0]),
+                    "after": self._for_all(np.histogram(_of_values(self.after, name), bins=_EDGES)[0])
+                    if self.posterior
+                    else None,
                 }
                 for name in self.after.attribute
             },
@@ -165,14 +187,17 @@ class LinkageResult(Viewable):
 
     def view(self) -> View:
         """What it shows."""
-        return linkage_view(self._figures)
+        return partial_view(self._figures) if self.shows_parts else linkage_view(self._figures)
 
     def _by_matches(self) -> dict[str, Any]:
         """How many rows fit, or with ``p_match`` what every P gives."""
         if self.profile is not None and self.p_match is not None:
             sides = {"sweep": self.profile, "sweep_before": self.raw_profile or self.profile}
             ps = sorted({*PAPERS, self.p_match})
-            return {"p_match": self.p_match, **{name: [side.means(p) for p in ps] for name, side in sides.items()}}
+            found = {name: [side.means(p) for p in ps] for name, side in sides.items()}
+            if not self.posterior:
+                found["sweep"] = [without_beliefs(entry) for entry in found["sweep"]]
+            return {"p_match": self.p_match, **found}
         return {
             "match_sizes": {
                 "before": self._sizes(self.before.matches),
@@ -304,6 +329,7 @@ class Linkage:
             after=_at(after, p),
             baseline=case.baseline(),
             told=case.reading.story + P_MATCH_STORY.format(p=p) + case.by_rows,
+            posterior=case.reading.posterior,
             p_match=p,
             profile=after,
             raw_profile=before,
@@ -315,10 +341,9 @@ def _with_chance(found: Disclosure, chance: NDArray[np.float64] | None) -> Discl
     return found if chance is None else replace(found, found=chance * found.identity)
 
 
-def _surest(found: Disclosure) -> NDArray[np.float64]:
-    """(n_rows,) how sure he is of the sensitive value of each row that he is surest of."""
-    attribute = list(found.attribute.values())
-    return np.asarray(np.max(attribute, axis=0) if attribute else np.zeros(len(found.matches)))
+def _of_values(found: Disclosure, name: str) -> NDArray[np.float64]:
+    """Belief in the value of everybody who has one."""
+    return found.of_values(name, found.attribute[name])
 
 
 def _at(found: Profile, p: float) -> Disclosure:

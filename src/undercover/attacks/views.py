@@ -34,13 +34,29 @@ from undercover.model.view import (
 
 NUMBERS = "`.to_dict()` has the numbers, `.story` says what the attacker knows."
 WORST_ROWS = "Rows he learns most about (private)"
+OUTCOMES = (
+    "Rows fit by chance here, so what they show is no belief: figures of values say how often he is right. What may be "
+    "believed of a person is weighed by the attackers who know how values were moved."
+)
 SHOWN = 5  # of the worst rows and combinations
+
+
+def outcomes_of(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Figures of a sensitive column where rows fit by chance: how often he is right; nobody is sure of anything.
+
+    >>> outcomes_of({"mean": 0.2, "max": 1.0, "guess_success": 0.3, "certain_rows": 7})
+    {'mean': 0.2, 'max': None, 'guess_success': 0.3, 'certain_rows': None}
+    """
+    return {name: None if name in ("max", "certain_rows", "at_most") else value for name, value in figures.items()}
+
+
+def without_beliefs(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The same for what is reached at one P."""
+    return {**entry, "attribute": {name: outcomes_of(figures) for name, figures in entry["attribute"].items()}}
 
 
 def linkage_view(found: Mapping[str, Any]) -> View:
     """Finding the row and learning the values: with the original, with the release, by guessing."""
-    if found["attack"] == "p-match":
-        return partial_view(found)
     was, now, guess = found["before"], found["after"], found["baseline"]
     old, new = was["identity"], now["identity"]
     rows: list[Any] = [
@@ -50,10 +66,17 @@ def linkage_view(found: Mapping[str, Any]) -> View:
         ("people with a single match", old["unique_rows"], new["unique_rows"], None),
     ]
     charts: list[Part] = [partial(match_size_chart, found)] if "match_sizes" in found else []
-    notes: list[Part] = []
+    beliefs = found.get("beliefs", True)
+    notes: list[Part] = [] if beliefs else [OUTCOMES]
     for name, new in now["attribute"].items():
         old, base = was["attribute"][name], guess["attribute"][name]
         right = Figure(new["guess_success"], "risk", interval=new.get("guess_interval"))
+        if not beliefs:
+            rows += [
+                (f"takes a row that shows the own `{name}`", _mean(old, "before"), _mean(new), base["mean"]),
+                (f"guesses `{name}` right", old["guess_success"], right, base["guess_success"]),
+            ]
+            continue
         rows += [
             (f"sure of `{name}`, on average", _mean(old, "before"), _mean(new), base["mean"]),
             (f"sure of `{name}`, worst case", old["max"], new["max"], base["guess_success"]),
@@ -61,6 +84,9 @@ def linkage_view(found: Mapping[str, Any]) -> View:
             (f"people whose `{name}` is certain", old["certain_rows"], new["certain_rows"], None),
         ]
         charts.append(partial(attribute_chart, found, name))
+        if new.get("missing_rows"):
+            text = "{count} people have no value of {plain}: they are not among those of whom figures speak."
+            notes.append(say(text, new["missing_rows"], f"`{name}`"))
         if "guess_sample" in new and "of" not in found:
             text = "Guesses of {plain} were looked at for {count} people drawn at random, since so many rows fit (95%)."
             notes.append(say(text, f"`{name}`", new["guess_sample"]))
@@ -71,7 +97,7 @@ def linkage_view(found: Mapping[str, Any]) -> View:
     if "p_match" in found:
         lines.append(("matches on", say("each column with probability {risk}", found["p_match"])))
         charts.append(_sweep(found, "By how many of the values he matches on", detail=1))
-    names = list(now["attribute"])
+    names = list(now["attribute"]) if beliefs else []
     worst = [
         (row["row"], row["matches"], row["identity"], *row["attribute"].values()) for row in found["worst_rows"][:SHOWN]
     ]
@@ -83,7 +109,7 @@ def linkage_view(found: Mapping[str, Any]) -> View:
         *charts,
         table(columns, "count count risk" + " risk" * len(names), worst, WORST_ROWS, private=True, detail=1),
     )
-    highest = max([now["identity"]["max"], *(entry["max"] for entry in now["attribute"].values())])
+    highest = max([now["identity"]["max"], *(now["attribute"][name]["max"] for name in names)])
     return View("linkage", "Linkage", parts, *certainty(highest), found["story"], NUMBERS, private=True)
 
 
@@ -100,7 +126,8 @@ def _sampled(found: Mapping[str, Any]) -> Part:
     )
     values: list[Any] = [found["worst_off"]]
     bounds = [("finds the row", found["after"]["identity"])]
-    bounds += [(f"is sure of `{name}`", entry) for name, entry in found["after"]["attribute"].items()]
+    if found.get("beliefs", True):
+        bounds += [(f"is sure of `{name}`", entry) for name, entry in found["after"]["attribute"].items()]
     told = [(what, entry["at_most"]) for what, entry in bounds if entry.get("at_most", 1.0) < 1.0]
     if told:
         bounded = ", and ".join(f"{what} with more than {{risk}}" for what, _ in told)
@@ -128,12 +155,15 @@ def partial_view(found: Mapping[str, Any]) -> View:
     reached = f"{doing} he finds the row with {{risk}} on average (original: {{before}}, guessing: {{baseline}})."
     means = (found[side][-1]["identity"]["mean"] for side in ("sweep", "sweep_before"))
     parts: list[Part] = [facts(("people", found["targets"])), say(reached, *means, found["baseline"]["identity"])]
+    if not found.get("beliefs", True):
+        parts.append(OUTCOMES)
     if not found.get("everybody", True):
         parts.append(
             "They were chosen by chance: means come with a 95% interval, and the worst is the worst of those attacked."
         )
     parts += [partial(p_match_chart, found), _sweep(found, "The figures", detail=2)]
-    highest = max(part["max"] for entry in found["sweep"] for part in (entry["identity"], *entry["attribute"].values()))
+    each = [part for entry in found["sweep"] for part in (entry["identity"], *entry["attribute"].values())]
+    highest = max(part["max"] for part in each if part["max"] is not None)
     return View("p-match", title, tuple(parts), *certainty(highest), story, NUMBERS, private=True)
 
 
@@ -213,6 +243,7 @@ def p_match_chart(attack: Mapping[str, Any]) -> Picture:
         for side, sweep in (("original", attack["sweep_before"]), ("release", attack["sweep"]))
         for entry in sweep
         for key, of in (("mean", MEAN), ("max", WORST))
+        if _figures(entry, path)[key] is not None
     ]
     told = [
         f"{panel} {risk(_figures(attack['sweep'][-1], path)['mean'])} on average, "

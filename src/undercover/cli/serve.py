@@ -30,6 +30,12 @@ def command(
     name: Annotated[list[str] | None, typer.Option(help="By which browsers ask for it, if not by its host.")] = None,
     key: Annotated[Path | None, typer.Option(help="Of the certificate, in PEM.")] = None,
     passphrase_file: Annotated[Path | None, typer.Option(help="Whose first line everybody must say.")] = None,
+    behind_proxy: Annotated[
+        str | None, typer.Option(help="Address of a proxy here that ends TLS: https://name. Needs a passphrase.")
+    ] = None,
+    audit_log: Annotated[
+        Path | None, typer.Option(help="For sign-ins, decisions, downloads; by default beside the workspace.")
+    ] = None,
 ) -> None:
     """Serve until interrupted."""
     try:
@@ -53,6 +59,8 @@ def command(
         certificate=certificate,
         key=key,
         passphrase=said,
+        behind_proxy=None if behind_proxy is None else behind_proxy.rstrip("/").lower(),
+        audit_log=audit_log,
     )
 
     def tell(name: str, address: str) -> None:

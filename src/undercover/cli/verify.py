@@ -14,6 +14,8 @@ from undercover.cli.reading import read_with_spec, with_text
 from undercover.errors import DataError, ParameterError
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
 from undercover.guarantees.verify import Verification, verify_table
+from undercover.io.database import is_database_url
+from undercover.io.place import place_of
 from undercover.io.release.contents import PUBLIC, is_withheld, public_part
 from undercover.io.source import ReadOptions, read
 from undercover.io.spec.load import Spec, load_spec
@@ -46,6 +48,8 @@ def command(
     elsewhere = public_part(Path(target).parent)
     if Path(target).name == PUBLIC and not Path(target).exists() and elsewhere.is_dir() and is_withheld(elsewhere):
         raise DataError(f"There is no `{target}`: the release is withheld. Verify `{elsewhere}`, or accept it first.")
+    if not (Path(target).is_dir() or is_database_url(target)):
+        place_of(target)  # that there is nothing is said before anything else that is lacking
     if Path(target).is_dir():
         found = _folder(Path(target), asked, original, spec, trusted_by, allow_old=allow_old)
     else:

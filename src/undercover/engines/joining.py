@@ -57,6 +57,8 @@ def joined(parts: Made, n_rows: int) -> Draft:
         claims=_once([claim for draft in drafts for claim in draft.claims]),
         warnings=tuple(dict.fromkeys(warning for draft in drafts for warning in draft.warnings)),
         order=_order(drafts, place),
+        row_of_group=_rows_of_groups(drafts),
+        shuffles=tuple(shuffle for draft in drafts for shuffle in draft.shuffles),  # every part was dealt by itself
     )
 
 
@@ -112,6 +114,15 @@ def _order(drafts: Sequence[Draft], place: NDArray[np.integer]) -> NDArray[Any] 
         return None
     begins = _starts([len(draft.groups.labels) for draft in drafts])
     return np.concatenate([place[begin + order] for begin, order in zip(begins, orders, strict=False)])
+
+
+def _rows_of_groups(drafts: Sequence[Draft]) -> NDArray[Any] | None:
+    """The published row of every group, counted on from part to part."""
+    rows = [draft.row_of_group for draft in drafts if draft.row_of_group is not None]
+    if len(rows) < len(drafts):
+        return None
+    begins = _starts([draft.tables[0].rows for draft in drafts])
+    return np.concatenate([begin + own for begin, own in zip(begins, rows, strict=False)])
 
 
 def _table(drafts: Sequence[Draft], number: int) -> PublishedTable:

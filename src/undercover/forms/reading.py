@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from undercover.arrays import look_up
 from undercover.errors import DataError
 from undercover.forms.boxes import Boxes, MergedBoxes, merged_boxes
-from undercover.forms.classes import Classes, row_classes, with_suppressed
+from undercover.forms.classes import Classes, row_classes, with_declared, with_suppressed
 from undercover.forms.coverage import Coverage
 from undercover.forms.disclosure import AtMost, Disclosure, disclosure_of
 from undercover.forms.distribution import BucketTable
@@ -35,9 +35,11 @@ from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.schema import INSENSITIVE
 
 if TYPE_CHECKING:
+    from undercover.forms.chance import Check
     from undercover.forms.dealt.rows import Dealt
     from undercover.forms.displacement import Displacement
     from undercover.forms.loss import Loss
+    from undercover.forms.own_rows import Made
     from undercover.forms.snippets import Snippet
     from undercover.model.finding import Finding
     from undercover.model.run import Run
@@ -181,7 +183,14 @@ class Reading:
     @cached_property
     def classes(self) -> Classes:
         """The rows that nobody can tell apart, and their sensitive values."""
-        return with_suppressed(self.rows_alike(self.main.names("sensitive")), self.release.suppressed_rows)
+        alike = self.rows_alike(self.main.names("sensitive"))
+        return with_declared(with_suppressed(alike, self.release.suppressed_rows), self.distinct)
+
+    @property
+    def distinct(self) -> frozenset[str]:
+        """Columns of which the holder says that different spellings are different values."""
+        columns = (column for table in self.release.tables for column in table.columns)
+        return frozenset(column.name for column in columns if column.spellings is not None)
 
     def rows_alike(self, sensitive: tuple[str, ...]) -> Classes:
         """The rows of the main table that are written alike."""
@@ -283,6 +292,16 @@ class Reading:
     def against_run(self, original: Table, run: Run) -> tuple[Finding, ...]:
         """What the private run says of who was dealt with whom, beside the original and the release."""
         return ()
+
+    def compare_rows(self, made: Made) -> tuple[Finding, ...]:
+        """Every published row beside the input rows it was made of; beside any, where nobody says which these are."""
+        from undercover.forms.against import compared
+
+        return compared(self, made.original, made.run)
+
+    def test_law(self, made: Made) -> tuple[Check, ...] | None:
+        """Tests of what was drawn against the law the form declares; ``None`` where it declares none."""
+        return None
 
     def misstated(self, run: Run) -> list[str]:
         """Where the form says something else than the private run, one sentence each."""

@@ -50,6 +50,7 @@ class AttributeCover(Promise):
     sense: ClassVar[Sense] = "at most"
     about: ClassVar[frozenset[Cover]] = frozenset({"attribute"})
     short: ClassVar[Short] = {}
+    shown_as: ClassVar[str | None] = "1/l"
 
     l: Annotated[int, AtLeast(2)]  # noqa: E741 - the papers' letter
 
@@ -94,7 +95,9 @@ class AttributeCover(Promise):
             return replace(found, holds=False, note=str(error))
         least, problems = smallest(dealt.groups), []
         names = reading.main.names("sensitive")
-        repeated = max((dealt.repeated(reading.column(name)) for name in names), default=0)
+        repeated = max(
+            (dealt.repeated(reading.column(name), distinct=name in reading.distinct) for name in names), default=0
+        )
         if least < self.l:
             problems.append(f"Some group has {least} rows.")
         if repeated != 1:

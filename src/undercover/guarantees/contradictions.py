@@ -15,7 +15,7 @@ from undercover import plugins
 from undercover.errors import unknown
 from undercover.guarantees.declared import USED, agree, declared_method, undeclared
 from undercover.guarantees.requirements import FOUND
-from undercover.model.release import NOT_SAFE, WARNINGS, Release
+from undercover.model.release import LOOKED, NOT_SAFE, WARNINGS, Release
 from undercover.version import VERSION
 
 NUMBERED_SINCE = "0.1.0"
@@ -58,7 +58,15 @@ def unsafe_unsaid(release: Release) -> list[str]:
     found = []
     if release.corruption_robust and not release.algorithm_safe:
         found.append("`corruption_robust` is true and `algorithm_safe` false: the first implies the second.")
-    if release.algorithm_safe is (NOT_SAFE not in release.warnings):
+    looked, warned = release.choice.has_looked, LOOKED in release.warnings
+    if looked and release.algorithm_safe:
+        found.append("`choice` says that sensitive values were looked at, and `algorithm_safe` is true.")
+    if looked is not warned:
+        other = (
+            "the warning that goes with it lacks" if looked else "a warning says that sensitive values were looked at"
+        )
+        found.append(f"`choice` says {release.choice.basis}, and {other}: one of the two was changed.")
+    if release.algorithm_safe is (NOT_SAFE not in release.warnings and not warned):
         return found
     other = "and a warning says that it is not" if release.algorithm_safe else "and the warning that goes with it lacks"
     return [*found, f"`algorithm_safe` is {str(release.algorithm_safe).lower()}, {other}: one of the two was changed."]

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import DataError, HierarchyError
+from undercover.errors import DataError, HierarchyError, described
 from undercover.forms.classes import Classes
 from undercover.forms.meaning import NOTHING, Meaning, Values
 from undercover.guarantees.checking import Promise
@@ -66,6 +66,7 @@ class DisjointCells(Promise):
     name: ClassVar[str] = "disjoint-cells"
     sense: ClassVar[Sense] = "at most"
     short: ClassVar[Short] = {}
+    shown_as: ClassVar[str | None] = ""
 
     trees: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -148,7 +149,7 @@ class DisjointCells(Promise):
         read = [values.read(cell, form) for cell in cells]
         wrong = [cell for cell, meaning in zip(cells, read, strict=True) if meaning == NOTHING and cell != EVERYTHING]
         if wrong:
-            raise DataError(f"Cells of `{name}` cannot be read: {', '.join(map(repr, wrong[:5]))}.")
+            raise DataError(f"Cells of `{name}` cannot be read: {described(wrong)}.")
         if not values.size:  # no cell says anything, so each is the same as the others
             return [Meaning(0, 0)] * len(cells), 1
         return read, values.size

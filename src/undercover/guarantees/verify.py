@@ -174,7 +174,7 @@ class Verification(Viewable):
             if finding.note:
                 parts.append(Said("{}: {}", (finding.name, finding.note)))
             worst = [
-                (_cells(entry), entry["size"], _number(entry["actual"], finding.sense))
+                (_cells(entry), entry["size"], _number(entry.get("actual"), finding.sense))
                 for entry in finding.examples[:_SHOWN]
             ]
             if worst:

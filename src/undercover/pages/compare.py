@@ -29,6 +29,8 @@ ATTACKS = {
     "were drawn at random; the best of several strengths",
     "informed": "informed: he also knows the groups, the output tables and which rows are those of a person's group, "
     "and not what was drawn. Nobody outside knows as much, so this is an upper bound",
+    "told-groups": "told the groups: he also knows who was put together with whom and which rows are theirs, and not "
+    "how values were permuted. Nobody outside knows as much, so this is an upper bound",
 }
 
 MEASURES = (

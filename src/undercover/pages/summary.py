@@ -32,6 +32,7 @@ from undercover.pages.words import (
     declaration,
     declared_by,
     limits,
+    looks_at,
     promise_title,
     promise_words,
     release_title,
@@ -71,9 +72,10 @@ def summarize(
     found_attacks = [plain(attack.to_dict()) for attack in attacks]
     found_measures = None if measures is None else measures.to_dict()
     sizes = sizes_of(run.groups.sizes, "group") if charged is None else class_sizes(charged)
-    at_risk, top = riskiest(run, found_attacks), headline(found_attacks)
+    at_risk, top = riskiest(run, found_attacks), judged_headline(found_attacks, run.verdict)
     findings = [_finding(finding, classes) for finding in verification.findings]
-    sections = [_attacks_view(attacks), riskiest_view(at_risk), _cost_view(measures)]
+    who = {str(found["attack"]): each.who for each, found in zip(attacks, found_attacks, strict=True) if each.who}
+    sections = [_attacks_view(attacks), riskiest_view(at_risk, who), _cost_view(measures)]
     noted, samples = run.diagnostics.get("earlier"), samples_of(run)
     if noted:
         sections.insert(1, earlier_view(noted))
@@ -117,18 +119,27 @@ def summarize(
 def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """The figures for the top of a page: the worst row, before and after, beside guessing.
 
-    From the linkage attack; where values were drawn, from whoever did better (matching on some columns, the nearest
-    row), for there a row that fits is seldom the person's own.
+    From the first attack on original and release, which is linkage; where values were drawn, from whoever found more
+    rows (matching on some columns, the nearest row), for there a row that fits is seldom the person's own. What is
+    believed of values is taken from attacks that weigh them by the law of the release; where none does, ``outcome``
+    says that the figures of values are how often guesses were right.
     """
-    linkage = next((attack for attack in attacks if attack.get("attack") == "linkage"), None)
+    linkage = _before_and_after(attacks)
     if linkage is None:
         return None
     before, after, guessing = linkage["before"], linkage["after"], linkage["baseline"]
     # Only where values were drawn does he do better by matching on less; else these curves would add their sampling.
     drawn = [attack for attack in attacks if attack.get("drawn", True)]
-    others = [entry for attack in drawn for entry in attack.get("sweep", ()) if "p" in entry]
+    swept = [(attack, entry) for attack in drawn for entry in attack.get("sweep", ()) if "p" in entry]
+    others = [entry for _, entry in swept]
     others += [attack["strongest"] for attack in attacks if "strongest" in attack]
-    after = _strongest([after, *others])
+    beliefs = linkage.get("beliefs", True)
+    weighed = [
+        entry for attack in drawn if attack.get("beliefs", True) for entry in attack.get("sweep", ()) if "p" in entry
+    ]
+    values = _values(after, weighed) if beliefs else _believed(after, attacks)
+    identity = {key: max(entry["identity"][key] for entry in (after, *others)) for key in ("mean", "max")}
+    identity = after["identity"] if not others else identity
     sampled = "of" in linkage
     attributes = [
         {
@@ -139,21 +150,59 @@ def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
             "after_mean": figures["mean"],
             "baseline": guessing["attribute"][name]["guess_success"],
             "baseline_mean": guessing["attribute"][name]["mean"],
-            **_looked_for(figures, sampled),
+            **({"outcome": True} if figures.get("outcome") else _looked_for(figures, sampled and beliefs)),
         }
-        for name, figures in after["attribute"].items()
+        for name, figures in values.items()
     ]
     return {
         "identity": {
             "before": before["identity"]["max"],
-            "after": after["identity"]["max"],
+            "after": identity["max"],
             "before_mean": before["identity"]["mean"],
-            "after_mean": after["identity"]["mean"],
+            "after_mean": identity["mean"],
             "baseline": guessing["identity"],
-            **_looked_for(after["identity"], sampled),
+            **_looked_for(identity, sampled),
         },
         "attribute": max(attributes, key=lambda entry: float(entry["after"]), default=None),
     }
+
+
+def _before_and_after(attacks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The first attack that was made on the original and on the release."""
+    return next((attack for attack in attacks if "before" in attack and "after" in attack), None)
+
+
+def judged_headline(attacks: Sequence[Mapping[str, Any]], verdict: Verdict) -> dict[str, Any] | None:
+    """The same with the figures of the verdict wherever it has one: one number per risk, the same everywhere.
+
+    What is believed of a column comes with how many people count, and how many are excused.
+    """
+    found = headline(attacks)
+    if found is None:
+        return None
+    over = [reason for reason in verdict.reasons if reason.kind == "found" and reason.actual is not None]
+    if over:
+        found["identity"]["after"] = max(reason.actual for reason in over if reason.actual is not None)
+    inferred = [reason for reason in verdict.reasons if reason.column and reason.highest is not None]
+    surest = max(inferred, key=lambda reason: (bool(reason.people), reason.highest or 0.0), default=None)
+    if surest is None or found["attribute"] is None:
+        return found
+    linkage = _before_and_after(attacks)
+    assert linkage is not None  # whatever the headline was made of
+    before, guessing = (linkage[key]["attribute"][surest.column] for key in ("before", "baseline"))
+    found["attribute"] |= {
+        "column": surest.column,
+        "before": before["max"],
+        "after": surest.highest,
+        "before_mean": before["mean"],
+        "baseline": guessing["guess_success"],
+        "baseline_mean": guessing["mean"],
+        "people": surest.people,
+        "excused": surest.excused,
+    }
+    if surest.column in linkage["after"]["attribute"]:
+        found["attribute"]["after_mean"] = linkage["after"]["attribute"][surest.column]["mean"]
+    return found
 
 
 def _looked_for(figures: Mapping[str, Any], sampled: bool) -> dict[str, bool]:
@@ -181,17 +230,25 @@ def card_colours(verdict: Verdict, found: Mapping[str, Any] | None) -> dict[str,
     return cards
 
 
-def _strongest(found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The largest figures of several attackers: where values were drawn, matching on everything is not the best."""
-    if len(found) == 1:
-        return found[0]
+def _values(after: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The largest beliefs of several attackers: where values were moved, matching on everything is not the best."""
+    if not others:
+        found: Mapping[str, Any] = after["attribute"]
+        return found
     return {
-        "identity": {key: max(entry["identity"][key] for entry in found) for key in ("mean", "max")},
-        "attribute": {
-            name: {key: max(entry["attribute"][name][key] for entry in found) for key in ("mean", "max")}
-            for name in found[0]["attribute"]
-        },
+        name: {key: max(entry["attribute"][name][key] for entry in (after, *others)) for key in ("mean", "max")}
+        for name in after["attribute"]
     }
+
+
+def _believed(after: Mapping[str, Any], attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What attackers believe who know how values were moved; where there is none, how often guesses were right."""
+    found = {}
+    for name, outcome in after["attribute"].items():
+        told = [attack["believed"][name] for attack in attacks if name in attack.get("believed", {})]
+        right = {"mean": outcome["mean"], "max": outcome["guess_success"], "outcome": True}
+        found[name] = {key: max(each[key] for each in told) for key in ("mean", "max")} if told else right
+    return found
 
 
 def _counts(run: Run, classes: Classes) -> dict[str, int]:
@@ -260,6 +317,7 @@ def _done(run: Run, counts: Mapping[str, int], told: Sequence[Mapping[str, Any]]
         "stages": list(told),
         "timings": [{"stage": stage, "seconds": float(value)} for stage, value in run.timings.items()],
         "seconds": float(sum(run.timings.values())),
+        "engine": dict(run.engine),
         "randomness": plain(run.randomness),
         "source": plain({key: value for key, value in run.source.items() if key not in ("columns", "digest")}),
     }
@@ -275,8 +333,9 @@ def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
         how = "Published tables compared with the original."
     else:
         count, over = classes.count, counted(classes.count, *unit)
-        if finding.name in ("k-anonymity", "kl-anonymity") and classes.boxes is not None:
-            across = f" and {over}" if finding.name == "kl-anonymity" else ""
+        looked_at = looks_at(finding.name)
+        if looked_at != "classes" and classes.boxes is not None:
+            across = f" and {over}" if looked_at == "both" else ""
             count = classes.boxes.count
             over = f"{counted(count, 'class', 'classes')} of rows written alike{across}"
         how = f"Recomputed over {'' if count == 1 else 'all '}{over} from the published tables alone."
@@ -354,7 +413,7 @@ def _warnings(run: Run) -> list[dict[str, str]]:
 def _not_published(run: Run) -> list[dict[str, str]]:
     without_role = [name for name in run.source.get("columns", ()) if name not in run.schema.published]
     rest = [name for name in without_role if name not in run.schema.identifiers]
-    said: dict[str, str] = {run.schema.unit or "": "unit", **dict.fromkeys(run.schema.drop, "dropped")}
+    said: dict[str, str] = {**dict.fromkeys(run.schema.drop, "dropped"), run.schema.unit_column or "": "unit"}
     otherwise = "dropped" if ALL_OTHERS in run.schema.drop else "no role"
     return [{"name": name, "reason": said.get(name, "identifier")} for name in run.schema.identifiers] + [
         {"name": name, "reason": said.get(name, otherwise)} for name in rest

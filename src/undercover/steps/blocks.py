@@ -54,18 +54,18 @@ def in_order(table: Table, randomness: Randomness) -> NDArray[np.int64]:
     """The rows by their quasi-identifiers, equal ones shuffled in secret: the order of the input may tell of values."""
     rows = np.arange(table.n_rows, dtype=np.int64)
     shuffle_within(rows, np.array([0, table.n_rows]), randomness, "order among equal rows")
-    return rows[np.argsort(_keys(table)[rows], kind="stable")]
+    return rows[np.argsort(quasi_identifier_keys(table)[rows], kind="stable")]
 
 
 def every_order(table: Table) -> Iterator[NDArray[np.int64]]:
     """What :func:`in_order` may give, all equally likely; for tiny tables."""
-    keys = _keys(table)
+    keys = quasi_identifier_keys(table)
     alike = [permutations(np.flatnonzero(keys == key).tolist()) for key in np.unique(keys)]
     for parts in product(*alike):
         yield np.array([row for part in parts for row in part], dtype=np.int64)
 
 
-def _keys(table: Table) -> NDArray[np.int64]:
+def quasi_identifier_keys(table: Table) -> NDArray[np.int64]:
     """(n_rows,) a number for each combination of quasi-identifiers, in the order of their codes."""
     keys, size = np.zeros(table.n_rows, dtype=np.int64), 1
     for name in table.schema.quasi_identifiers:

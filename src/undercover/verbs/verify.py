@@ -16,9 +16,9 @@ from undercover.guarantees.checking import Checkable
 from undercover.guarantees.contradictions import emptied, uncheckable, unsafe_unsaid, unwritten
 from undercover.guarantees.verify import Verification, verify_private
 from undercover.guarantees.verify import verify as verify_release
-from undercover.io.release.contents import is_withheld, public_part
+from undercover.io.release.contents import has_datasheet, is_withheld, public_part
 from undercover.io.release.folder import load_both
-from undercover.io.release.manifest import read_public
+from undercover.io.release.manifest import Public, read_public
 from undercover.io.signatures import check_signature, public_key
 from undercover.model.release import Release
 from undercover.model.run import Run
@@ -102,7 +102,10 @@ def _of_folder(
     """What the files of a folder show: what is in them, whether they fit together, who signed them."""
     trusted = None if trusted_by is None else public_key(trusted_by)
     where = public_part(place)
-    run, public = load_both(place) if (place / "private").is_dir() else (None, read_public(where))
+    if (place / "private").is_dir():
+        run, public = load_both(place, strict=True)
+    else:
+        run, public = None, read_public(where, strict=True)
     release, notes = public.release, [*([WITHHELD] if is_withheld(place) else []), *public.notes]
     problems = [*public.problems, *emptied(release)]
     if public.is_old:
@@ -123,8 +126,22 @@ def _of_folder(
     elif trusted is None:
         notes.append(f"Signed by {signed_by}. Whose key that is, only `--trusted-by` can tell.")
     found = verify_release(release, also=also, problems=[*problems, *wrong]).extended(notes=notes)
+    found = _with_datasheet(found, where, public)
     if public.recorded is not None:
         recorded = public.recorded
         found = replace(found, stated={name: recorded.get(name) == getattr(release, name) for name in found.stated})
     unchecked = () if public.is_old or public.recorded is not None else uncheckable(release)
     return replace(found, signed_by=signed_by, old=public.is_old, unchecked=tuple(unchecked)), release, run
+
+
+def _with_datasheet(found: Verification, where: Path, public: Public) -> Verification:
+    """The same verification, with what the datasheet says that the release does not account for.
+
+    Pages and the words of methods are loaded for it, and only when every promise was checked without them.
+    """
+    if not has_datasheet(where) or found.problems:
+        return found
+    from undercover.pages.datasheet_comparison import compare_datasheet
+
+    said = compare_datasheet(where, public)
+    return replace(found, problems=(*found.problems, *said.problems)).extended(notes=said.notes)

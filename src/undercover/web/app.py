@@ -18,6 +18,7 @@ from starlette.staticfiles import StaticFiles
 from undercover.errors import UndercoverError
 from undercover.version import VERSION
 from undercover.web.access.asking import Asking, Forged, NotIn, Service, service_of, texts_of
+from undercover.web.access.audit_log import AuditLog, beside
 from undercover.web.access.headers import HEADERS, SAFE, Guarded
 from undercover.web.access.sessions import Hasty, Sessions
 from undercover.web.desks.clearing import clear
@@ -63,12 +64,15 @@ def create_app(settings: Settings, *, later: bool = False) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    service = Service(settings, Sessions(settings.workspace), queue)
+    audit = AuditLog(settings.audit_log or beside(settings.workspace))
+    audit.check()
+    service = Service(settings, Sessions(settings.workspace), queue, audit)
     app.state.service = service
     known = lambda connection: service.session(connection) is not None  # noqa: E731
     if later:
         app.add_middleware(Later, loading=loading)
-    app.add_middleware(Guarded, hosts=settings.hosts, most_bytes=settings.most_bytes, known=known)
+    origins = () if settings.behind_proxy is None else (settings.behind_proxy,)
+    app.add_middleware(Guarded, hosts=settings.hosts, most_bytes=settings.most_bytes, known=known, origins=origins)
     app.mount("/static", StaticFiles(directory=str(files("undercover.web").joinpath("static"))), name="static")
     for router in page_routers(first=True):
         app.include_router(router, include_in_schema=False)
@@ -133,7 +137,9 @@ def _answer(request: Request, error: Exception, status: int, problems: list[str]
 def _before(request: Request) -> str | None:
     """The page of this server that somebody came from."""
     came = urlsplit(request.headers.get("referer", ""))
-    ours = came.netloc == request.headers.get("host") and came.path.startswith("/") and not came.path.startswith("//")
+    proxied = urlsplit(service_of(request).settings.behind_proxy or "").netloc
+    here = came.netloc and came.netloc in (request.headers.get("host"), proxied)
+    ours = here and came.path.startswith("/") and not came.path.startswith("//")
     return came.path if ours else None
 
 

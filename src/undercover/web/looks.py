@@ -56,12 +56,13 @@ def page(
 ) -> HTMLResponse:
     """A page, or a part of one for HTMX, for somebody who is signed in.
 
-    Every template has ``t`` (texts), ``csrf``, ``project``, ``step``, ``steps_done`` and ``desk``.
+    Every template has ``t`` (texts), ``csrf``, ``project``, ``step``, ``steps_done``, ``desk`` and ``user``.
     """
     about: dict[str, Any] = {
         "t": asked.texts,
         "csrf": asked.session.csrf,
         "desk": asked.session.desk,
+        "user": asked.user,
         "project": project,
         "step": step,
         "steps_done": done(project) if project else {},

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import re
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from undercover.errors import ParameterError
 
@@ -14,7 +16,18 @@ PORT = 8765
 MEGABYTE = 1 << 20
 SHORTEST = 12
 """Letters of a passphrase."""
+OWN = "own"
+"""The only desk where nobody named any."""
+_ORIGIN = re.compile(r"https://(?:[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])(?::[0-9]{1,5})?")
 _DESK = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+
+
+def _account() -> str:
+    """Whose account this is, where the system knows a name for it."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # such as in a container
+        return OWN
 
 
 def home() -> Path:
@@ -44,6 +57,10 @@ class Settings:
         Of one uploaded file, and of one table.
     workers
         Jobs that run at the same time.
+    behind_proxy
+        The origin (``https://name``) of a proxy on this machine that ends TLS and passes requests on.
+    audit_log
+        A file for sign-ins, decisions and downloads; by default beside the workspace.
 
     Examples
     --------
@@ -57,7 +74,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = PORT
     names: tuple[str, ...] = ()
-    desks: tuple[str, ...] = ("own",)
+    desks: tuple[str, ...] = (OWN,)
     folders: tuple[Path, ...] = ()
     databases: bool = True
     most_bytes: int = 2048 * MEGABYTE
@@ -66,6 +83,8 @@ class Settings:
     certificate: Path | None = None
     key: Path | None = None
     passphrase: str | None = None
+    behind_proxy: str | None = None
+    audit_log: Path | None = None
 
     def __post_init__(self) -> None:
         problems = []
@@ -76,6 +95,9 @@ class Settings:
             )
         if self._anywhere and not self.names:
             problems.append(f"Nobody asks for a server by {self.host}. Say the name that browsers use: --name NAME.")
+        problems += self._proxy_problems()
+        if self.audit_log is not None and self.workspace.absolute() in self.audit_log.absolute().parents:
+            problems.append("The audit log must not lie in the workspace, which can be removed. Name a file elsewhere.")
         if bool(self.certificate) != bool(self.key):
             problems.append("A certificate and its key go together: --certificate FILE --key FILE.")
         if self.passphrase is not None and len(self.passphrase) < SHORTEST:
@@ -88,6 +110,25 @@ class Settings:
         if problems:
             raise ParameterError(problems)
 
+    def _proxy_problems(self) -> list[str]:
+        """What speaks against the proxy in front of the server."""
+        if self.behind_proxy is None:
+            return []
+        problems = []
+        if _ORIGIN.fullmatch(self.behind_proxy) is None:
+            problems.append(
+                "A proxy is named by the address that browsers use, without a path: --behind-proxy https://name. Got "
+                f"{self.behind_proxy!r} instead."
+            )
+        if not self.loopback or self.certificate:
+            problems.append(
+                "Behind a proxy the server listens on this machine only, and the proxy has the certificate. Leave out "
+                "--host, --certificate and --key."
+            )
+        if not self.passphrase:
+            problems.append("Behind a proxy others can reach the server. Give it a passphrase: --passphrase-file FILE.")
+        return problems
+
     @property
     def _anywhere(self) -> bool:
         return self.host in ("0.0.0.0", "::", "")
@@ -97,7 +138,8 @@ class Settings:
         """Every name by which this server is asked for, in small letters as browsers send it."""
         here = ("127.0.0.1", "localhost", "::1") if self.loopback else ()
         own = () if self._anywhere else (self.host,)
-        return tuple(dict.fromkeys(name.lower() for name in (*self.names, *own, *here)))
+        proxied = () if self.behind_proxy is None else (str(urlsplit(self.behind_proxy).hostname),)
+        return tuple(dict.fromkeys(name.lower() for name in (*self.names, *own, *here, *proxied)))
 
     @property
     def loopback(self) -> bool:
@@ -108,8 +150,23 @@ class Settings:
             return self.host == "localhost"
 
     @property
+    def is_encrypted(self) -> bool:
+        """Whether browsers reach it by TLS, so that cookies are never sent without."""
+        return self.certificate is not None or self.behind_proxy is not None
+
+    def user(self, desk: str) -> str:
+        """The name of whoever works at a desk: its own, or that of the account where nobody named desks.
+
+        >>> Settings(workspace=Path("w"), desks=("ann", "bob")).user("bob")
+        'bob'
+        """
+        return _account() if desk == OWN and self.desks == (OWN,) else desk
+
+    @property
     def address(self) -> str:
         """Where a browser finds it."""
+        if self.behind_proxy is not None:
+            return self.behind_proxy
         host = self.names[0] if self.names else self.host
         name = f"[{host}]" if ":" in host else host
         return f"http{'s' if self.certificate else ''}://{name}:{self.port}"

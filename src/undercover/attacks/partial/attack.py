@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from undercover.attacks.partial.subsets import Own, subset_sums
 from undercover.attacks.sampled import drawn_by_words
-from undercover.attacks.views import partial_view
+from undercover.attacks.views import partial_view, without_beliefs
 from undercover.errors import ParameterError
 from undercover.forms.case import Case
 from undercover.forms.looking.rows import published_rows, rows_of
@@ -55,6 +55,7 @@ class PartialKnowledgeResult(Viewable):
     sweep: tuple[Mapping[str, Any], ...]
     sweep_before: tuple[Mapping[str, Any], ...]
     told: str = ""  # what else there is to say of the attacker
+    beliefs: bool = True  # whether the rows that fit are what he may believe; False: figures are outcomes
 
     @property
     def story(self) -> str:
@@ -70,8 +71,9 @@ class PartialKnowledgeResult(Viewable):
             "targets": self.people,
             "everybody": self.everybody,
             "drawn": self.drawn,
+            "beliefs": self.beliefs,
             "baseline": dict(self.baseline),
-            "sweep": [dict(entry) for entry in self.sweep],
+            "sweep": [dict(entry) if self.beliefs else without_beliefs(entry) for entry in self.sweep],
             "sweep_before": [dict(entry) for entry in self.sweep_before],
             **({"told": self.told} if self.told else {}),
         }
@@ -155,7 +157,17 @@ class PartialKnowledge:
         )
         everybody, drawn = len(people) == original.n_rows, not case.reading.covers
         told = (case.reading.story if case.reading.permuted else "") + case.by_rows
-        return PartialKnowledgeResult(known, len(people), everybody, drawn, case.baseline(), sweep, sweep_before, told)
+        return PartialKnowledgeResult(
+            known,
+            len(people),
+            everybody,
+            drawn,
+            case.baseline(),
+            sweep,
+            sweep_before,
+            told,
+            case.reading.posterior,
+        )
 
 
 def attacked(n_rows: int, pairs: int = MOST_PAIRS) -> NDArray[np.int64]:

@@ -24,7 +24,7 @@ ROWS = 1 << 19
 BYTES = 1 << 24
 """Of anything else."""
 FAILED, KNOWN, PRIVATE, TABLE = "failed", "known", "private", "table"
-_HIDDEN = ("groups", "buckets", "kept", "order", "frames")
+_HIDDEN = ("groups", "buckets", "kept", "order", "frames", "row_of_group", "shuffles")
 
 
 class Piece(NamedTuple):
@@ -58,7 +58,8 @@ def of_result(part: int, result: Any, codes: Mapping[str, Codes]) -> Iterable[Pi
     hidden = {name: getattr(result, name) for name in _HIDDEN}
     hidden["groups"] = (result.groups.labels, result.groups.count)
     none = Groups(np.empty(0, dtype=np.int32), result.groups.count)
-    nothing: Mapping[str, Any] = {"groups": none, "buckets": None, "kept": None, "order": None, "frames": {}}
+    nothing: dict[str, Any] = {"groups": none, "buckets": None, "kept": None, "order": None, "frames": {}}
+    nothing |= {"row_of_group": None, "shuffles": ()}
     yield from _pieces(part, KNOWN, replace(result, tables=empty, **nothing))
     yield from _pieces(part, PRIVATE, (hidden, codes))
     for place, one in enumerate(result.tables):

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
-from undercover.errors import DataError, listed
+from undercover.errors import DataError, described
 from undercover.forms.meaning import NOTHING, Values, domain_values, leaf_values
 from undercover.model.cells import EVERYTHING, CellForm, named
 from undercover.model.hierarchy import Hierarchy
@@ -86,13 +86,14 @@ def domain_of(name: str, cells: Sequence[str], form: CellForm, domains: Domains 
 
 
 def stated_domains(release: Release, given: Domains | None) -> Domains:
-    """What the recipient says, and the trees and orders a release states in its claim of disjoint cells."""
+    """What the recipient says, and the trees and orders of columns that a release states in its claims."""
     if isinstance(given, Table):
         return given
-    stated = next((entry for entry in release.guarantees if entry.get("name") == "disjoint-cells"), {})
-    trees = {name: Hierarchy(rows) for name, rows in stated.get("trees", {}).items()}
-    observed = {name: _codes_between(stated.get("orders", {}).get(name, ())) for name in stated.get("observed", ())}
-    return {**trees, **stated.get("orders", {}), **observed, **(given or {})}
+    trees = {name: rows for entry in release.guarantees for name, rows in entry.get("trees", {}).items()}
+    orders = {name: order for entry in release.guarantees for name, order in entry.get("orders", {}).items()}
+    observed = {name for entry in release.guarantees for name in entry.get("observed", ())}
+    between = {name: _codes_between(orders.get(name, ())) for name in observed}
+    return {**{name: Hierarchy(rows) for name, rows in trees.items()}, **orders, **between, **(given or {})}
 
 
 def shown_values(cells: Iterable[str], form: CellForm) -> list[str]:
@@ -122,7 +123,7 @@ def _given(name: str, known: Any, shown: Sequence[str], form: CellForm, missing:
     values = Values(tuple(_sorted(labels, kind)) + ("",) * missing, kind, missing, hierarchy)
     outside = [label for label in shown if values.read(label, "value") == NOTHING]
     if outside:
-        raise DataError(f"The domain given for `{name}` lacks published values: {listed(outside, limit=5)}.")
+        raise DataError(f"The domain given for `{name}` lacks published values: {described(outside)}.")
     return values
 
 

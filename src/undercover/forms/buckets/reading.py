@@ -18,11 +18,14 @@ import pyarrow as pa
 
 from undercover.arrays import count, first_rows, look_up
 from undercover.errors import DataError
-from undercover.forms.classes import Classes, whole_numbers, with_suppressed
+from undercover.forms.chance import Check
+from undercover.forms.classes import Classes, whole_numbers, with_declared, with_suppressed
 from undercover.forms.distribution import BucketTable, Distribution, distribution_of
+from undercover.forms.own_rows import Made, check_row_order, compare_buckets, compare_own_rows
 from undercover.forms.reading import FormPlugin, Reading
 from undercover.forms.snippets import Snippet, counting, is_number, reading_tables, telling, with_undercover
 from undercover.forms.written import Written, combine, together, written
+from undercover.model.finding import Finding
 from undercover.model.form import Buckets
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
@@ -122,6 +125,16 @@ class BucketsReading(Reading):
         as_they_are = all(self.main.form(name) == "value" for name in found.quasi_identifiers)
         return found if as_they_are or found.boxes is None else found.boxes
 
+    def compare_rows(self, made: Made) -> tuple[Finding, ...]:
+        """Every row beside its own person's, its bucket and the values of all buckets."""
+        if made.run.order is None or made.run.buckets is None:
+            return super().compare_rows(made)
+        return (*compare_own_rows(self, made), *compare_buckets(self, made, self.form.bucket, self.form.count))
+
+    def test_law(self, made: Made) -> tuple[Check, ...] | None:
+        """Rows of a group stand in a secret order."""
+        return None if made.run.order is None else check_row_order(made)
+
     def meaning(self, table: PublishedTable, column: PublishedColumn) -> str:
         """What a column stands for; the values of a joined view belong to the bucket, not to the row."""
         if table.name == self.form.joined and column.role == "sensitive":
@@ -166,9 +179,10 @@ def bucket_classes(reading: Reading, form: Buckets) -> Classes:
     del in_sat, people
     boxes = with_suppressed(reading.rows_alike(()), release.suppressed_rows)
     first = first_rows(in_qit, len(sizes))
-    return Classes(
+    classes = Classes(
         quasi, in_qit, sizes, first, release.suppressed_rows, spread, qit.data, (form.bucket,), boxes, tuple(found)
     )
+    return with_declared(classes, reading.distinct)
 
 
 def _joined_problems(release: Release, form: Buckets) -> list[str]:

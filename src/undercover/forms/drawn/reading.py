@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import DataError, listed
+from undercover.errors import DataError, described, listed
+from undercover.forms.chance import Check
 from undercover.forms.coverage import Coverage
 from undercover.forms.dealt.rows import FRAME, Dealt, places, row_codes, smallest
+from undercover.forms.drawn.law import test_drawn
 from undercover.forms.drawn.words import DEALT, MOVED, ORDER_KEPT, VALUE, limits, meaning, snippets
 from undercover.forms.estimates import Estimates, Shown
 from undercover.forms.meaning import NOTHING, Values, domain_values
+from undercover.forms.own_rows import Made, compare_values
 from undercover.forms.reading import FormPlugin, Reading, Rows
 from undercover.forms.snippets import Snippet
 from undercover.model.finding import Finding
@@ -124,7 +127,7 @@ class DrawnReading(Reading):
             if any(outside):
                 strange += int(np.array(outside)[column.codes].sum())
                 labels = [label for label, out in zip(column.labels, outside, strict=True) if out]
-                notes.append(f"`{name}` was released as {listed(labels, limit=5)}, which its column does not have.")
+                notes.append(f"`{name}` was released with {described(labels)} that its column does not have.")
         findings.append(
             Finding("values-of-the-original", {}, 0, strange, strange == 0, note=" ".join(notes), sense="at most")
         )
@@ -142,6 +145,16 @@ class DrawnReading(Reading):
             keys = dealt.blocks * (original[name].domain.size + 1)
             wrong += int((np.sort(keys + original[name].codes) != np.sort(keys + there[dealt.cells, j])).sum())
         return (Finding("dealt-as-kept", {}, 0, wrong, wrong == 0, sense="at most"),)
+
+    def compare_rows(self, made: Made) -> tuple[Finding, ...]:
+        """Every column beside the original's, and every sensitive value beside its owner's."""
+        found = (*self.against(made.original), *self.against_run(made.original, made.run))
+        own = self.own_rows(made.run)
+        return found if self.permuted or own is None else (*found, compare_values(self, made, own))
+
+    def test_law(self, made: Made) -> tuple[Check, ...] | None:
+        """Columns were permuted or drawn, and rows shuffled, as the form says; the run must say who was where."""
+        return None if FRAME not in made.run.frames else test_drawn(self, made)
 
     def misstated(self, run: Run) -> list[str]:
         """Whether values that are said to be the rows' own were dealt, or among fewer than is said."""
@@ -209,7 +222,7 @@ def _nearest(name: str, label: str, values: Values) -> int:
     if meaning != NOTHING:
         return meaning.low
     if values.kind not in ("numeric", "date"):
-        raise DataError(f"Cells of `{name}` that stand for no value of its domain: `{label}`.")
+        raise DataError(f"Cells of `{name}` stand for no value of its domain: {described([label])}.")
     present = values.numbers[: values.size - values.has_missing]
     number = Values((label,), values.kind, False).numbers[0]
     return int(np.abs(present - number).argmin())

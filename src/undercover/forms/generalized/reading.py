@@ -6,6 +6,8 @@ contain no cell of it; whoever saves them beside the files can run them one afte
 
 from __future__ import annotations
 
+from undercover.forms.chance import Check
+from undercover.forms.own_rows import Made, check_row_order, compare_own_rows
 from undercover.forms.reading import FormPlugin, Reading
 from undercover.forms.snippets import (
     Snippet,
@@ -17,6 +19,7 @@ from undercover.forms.snippets import (
     telling,
     with_undercover,
 )
+from undercover.model.finding import Finding
 from undercover.model.form import Generalized
 from undercover.model.release import PublishedTable
 
@@ -72,9 +75,17 @@ print("per unit of", {by}, "about", slope)
 
 
 class GeneralizedReading(Reading):
-    """Nothing is different from the base; what it adds is worked code."""
+    """As the base reads it; it adds worked code, and what is tested when a release is made."""
 
     form: Generalized
+
+    def compare_rows(self, made: Made) -> tuple[Finding, ...]:
+        """Every row beside its own person's, where the run says whose it is."""
+        return super().compare_rows(made) if made.run.order is None else compare_own_rows(self, made)
+
+    def test_law(self, made: Made) -> tuple[Check, ...] | None:
+        """Rows of a group stand in a secret order."""
+        return None if made.run.order is None else check_row_order(made)
 
     def snippets(self, file_format: str) -> list[Snippet]:
         """Titles, explanations and code, in the order in which they are to be run."""

@@ -23,16 +23,19 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.errors import DataError, NotTold, listed
+from undercover.arrays import tally
+from undercover.errors import DataError, NotTold, described
 from undercover.exact import exact
 from undercover.forms.against import read_boxes
 from undercover.forms.answers.sampling import sampling_of
 from undercover.forms.boxes import match
-from undercover.forms.classes import Classes, standing_for, with_suppressed
+from undercover.forms.chance import MOST_ITEMS, Check, check_sum
+from undercover.forms.classes import Classes, standing_for, with_declared, with_suppressed
 from undercover.forms.coverage import located
 from undercover.forms.disclosure import Disclosure
 from undercover.forms.estimates import Estimates, Shown, without_sensitive
 from undercover.forms.meaning import Values
+from undercover.forms.own_rows import Made, compare_cells
 from undercover.forms.reading import FormPlugin, Reading, Rows
 from undercover.forms.snippets import Snippet, again_with_undercover, is_number, reading_tables
 from undercover.forms.spread import Spread
@@ -122,7 +125,8 @@ class PerturbedReading(Reading):
     def classes(self) -> Classes:
         """Cells, each of as many people as it says."""
         alike = self.rows_alike(self.main.names("sensitive"))
-        return with_suppressed(standing_for(alike, self.form.people), self.release.suppressed_rows)
+        cells = with_suppressed(standing_for(alike, self.form.people), self.release.suppressed_rows)
+        return with_declared(cells, self.distinct)
 
     def disclosure(
         self, known: Sequence[str], original: Table, target_of: Rows, targets: Rows, threads: int
@@ -199,11 +203,21 @@ class PerturbedReading(Reading):
             declared = original[name].settings.domain if name in original.columns else None
             published = classes.sensitive[name].labels
             strange = [label for label in published if label not in set(declared or published)]
-            note = f"Outside the declared domain: {listed(strange, limit=5)}." if strange else ""
+            note = f"Outside the declared domain: {described(strange)}." if strange else ""
             findings.append(
                 Finding("values-declared", {"column": name}, 0, len(strange), not strange, sense="at most", note=note)
             )
         return tuple(findings)
+
+    def compare_rows(self, made: Made) -> tuple[Finding, ...]:
+        """Everybody beside the cell of the own group, where the run says which it is."""
+        if made.row_of_group is None:
+            return super().compare_rows(made)
+        return compare_cells(self, made, self.people)
+
+    def test_law(self, made: Made) -> tuple[Check, ...] | None:
+        """Published values went through the channel: they are those of their cells as often as it lets through."""
+        return None if made.row_of_group is None else _test_channel(self, made, made.row_of_group)
 
     def meaning(self, table: PublishedTable, column: PublishedColumn) -> str:
         """What a column stands for."""
@@ -221,6 +235,35 @@ class PerturbedReading(Reading):
     def snippets(self, file_format: str) -> list[Snippet]:
         """Worked code: unbiased counts, shares, means and sums."""
         return snippets(self.main, self.channel, self.form.people, file_format)
+
+
+def _test_channel(reading: PerturbedReading, made: Made, row_of_group: NDArray[np.integer]) -> tuple[Check, ...]:
+    """Test p: of every cell, the share of its people who have the value that is published of it.
+
+    A person of m is drawn, the value kept with p and otherwise drawn from the domain. With c_v people of value v the
+    published one is v with p c_v / m + u, so the share c / m has the mean p sum (c_v / m)^2 + u.
+    """
+    name, noise = "values that are those of their cells", reading.channel
+    if not reading.release.algorithm_safe:
+        note = "Not tested: cells follow from the values that are published, so these say nothing of p."
+        return (Check(name, None, float(noise.p), 1.0, 0, None, note),)
+    (sensitive,) = made.original.schema.sensitive
+    groups, size = made.run.groups, noise.size
+    stride = -(-len(groups.labels) // MOST_ITEMS)
+    people = np.flatnonzero(groups.labels % stride == 0) if stride > 1 else np.arange(len(groups.labels))
+    labels = groups.labels[people].astype(np.int64)
+    column = made.original[sensitive]
+    own = np.array([noise.code[label] for label in column.domain.labels], dtype=np.int64)[made.codes(sensitive)[people]]
+    key, times = tally(labels * size + own, groups.count * size)
+    group = np.asarray(key // size, dtype=np.int64)
+    share = times / groups.sizes[group]
+    p, u = float(noise.p), float(noise.u)
+    mean = p * np.bincount(group, share**2, groups.count) + u * np.bincount(group, share, groups.count)
+    square = p * np.bincount(group, share**3, groups.count) + u * np.bincount(group, share**2, groups.count)
+    total = share[reading.seen[row_of_group[group]] == key % size].sum()
+    tested = np.unique(group)
+    variance = float((square - mean**2).sum())
+    return (check_sum(name, float(total), float(mean.sum()), max(variance, 0.0), len(tested)),)
 
 
 def perturbed_posteriors(

@@ -109,6 +109,7 @@ class RhoBreach(_Bounded):
 
     name: ClassVar[str] = "rho-breach"
     short: ClassVar[Short] = {"rho2": {"rho1": Given("rho1=0.2,rho2=0.5", needed=True), **NOISE}}
+    shown_as: ClassVar[str | None] = "rho2"
 
     rho1: Number
     rho2: Number

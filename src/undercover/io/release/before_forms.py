@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from undercover.errors import DataError
 from undercover.io.release.contents import DATASHEET
-from undercover.model.form import Buckets, Drawn, Form, Generalized, Perturbed
+from undercover.model.about import about_of
+from undercover.model.form import Buckets, Form
 from undercover.model.release import PublishedTable
 
 OLD = (
@@ -62,14 +62,7 @@ def form_by_old_rules(method: str, parameters: Mapping[str, Any], tables: Sequen
     names = {table.name for table in tables}
     if {"qit", "sat"} <= names:
         return Buckets(joined="joined" if "joined" in names else None)
-    if method == "mutual-cover":
-        return Drawn(order="input" if parameters.get("keep_order") else "shuffled")
-    if method == "perturbed-generalization":
-        used = parameters.get("used", {})
-        if "p" not in used or "domain" not in used:
-            raise DataError("The manifest does not say how values were perturbed, so they cannot be read.")
-        return Perturbed(keep=used["p"], domain=tuple(str(value) for value in used["domain"]))
-    return Generalized(one_level=method in ("incognito", "noncentralized"))
+    return about_of(method).unstated_form(parameters)
 
 
 def recipe_by_old_rules(run: Mapping[str, Any]) -> dict[str, Any]:

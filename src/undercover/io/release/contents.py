@@ -38,13 +38,14 @@ It rises when an earlier reader would misread what is written. A key more is tol
 
 KEYS = {
     "the manifest": (
-        *("undercover", "layout", "method", "guarantees", *STATEMENTS, "form", "tables", "suppressed_rows", "warnings"),
-        "files",
+        *("undercover", "layout", "method", "guarantees", *STATEMENTS, "choice", "form", "tables", "suppressed_rows"),
+        *("warnings", "files"),
     ),
     "the method": ("name", "parameters"),
+    "the choice": ("basis", "refused"),
     "a table": ("name", "file", "rows", "sha256", "parts", "escaped", "columns"),
     "a part": ("file", "rows", "sha256"),
-    "a column": ("name", "role", "form", "ends", "variable", "digits", "written"),
+    "a column": ("name", "role", "form", "ends", "spellings", "variable", "digits", "written"),
 }
 """The keys of ``release.json``, by what has them. Those of a promise are its parameters, those of a form its fields."""
 
@@ -69,6 +70,12 @@ def is_withheld(place: str | os.PathLike[str]) -> bool:
     return public_part(place).absolute().name == WITHHELD
 
 
+def has_datasheet(folder: Path) -> bool:
+    """Whether there is a datasheet that says anything."""
+    path = folder / DATASHEET
+    return path.is_file() and path.stat().st_size > 0
+
+
 def read_json(path: Path) -> Any:
     """A manifest, or another file of a release, as it stands."""
     try:
@@ -87,6 +94,7 @@ def unknown_keys(content: Mapping[str, Any]) -> Iterator[str]:
     """Keys that no manifest has, one sentence each."""
     yield from _beyond("the manifest", content)
     yield from _beyond("the method", content["method"])
+    yield from _beyond("the choice", content.get("choice") or {})
     for table in content["tables"]:
         yield from _beyond("a table", table)
         for part in table.get("parts") or ():

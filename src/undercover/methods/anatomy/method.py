@@ -4,11 +4,12 @@ Xiao & Tao 2006, "Anatomy: Simple and Effective Privacy Preservation", Figure 3:
 sensitive values, one from each of the l most frequent values that are left; rows left over join a bucket without
 their value.
 
-Deviations: within a value the rows are dealt in a secret uniform order (the paper says "a random tuple"), bucket
-numbers are shuffled, and the bucket of a leftover row is uniform among those without its value. The algorithm does
-not look at quasi-identifiers and treats rows of one value alike, so knowing it tells nothing beyond the release:
-``algorithm_safe`` is true. Anatomy does not hide *who is in the table*: quasi-identifiers are published as they are.
-Where people have several rows, these are dealt in rounds, so that nobody has two of them in a bucket
+Deviations: equally frequent values are taken in a secret uniform order (by label, the buckets of a numeric column would
+hold neighbouring numbers), within a value the rows are dealt in a secret uniform order (the paper says "a random
+tuple"), bucket numbers are shuffled, and the bucket of a leftover row is uniform among those without its value. The
+algorithm does not look at quasi-identifiers and treats rows of one value alike, so knowing it tells nothing beyond the
+release: ``algorithm_safe`` is true. Anatomy does not hide *who is in the table*: quasi-identifiers are published as
+they are. Where people have several rows, these are dealt in rounds, so that nobody has two of them in a bucket
 (:mod:`undercover.steps.dealing.rounds`).
 """
 
@@ -36,8 +37,15 @@ from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
 from undercover.steps.claims import l_claims
-from undercover.steps.dealing.groups import Deal, require_eligible, sensitive_column
-from undercover.steps.dealing.rounds import in_rounds
+from undercover.steps.dealing.groups import (
+    Deal,
+    numbering,
+    rank_values,
+    require_eligible,
+    sensitive_column,
+    value_rankings,
+)
+from undercover.steps.dealing.rounds import Dealt, in_rounds
 from undercover.steps.recoding import require_free_names, sensitive_table, values_of
 from undercover.steps.shuffling import shuffle_within, spare_words
 
@@ -94,10 +102,11 @@ class Anatomy:
         require_eligible(table, sensitive, engine.histogram(table, sensitive), self.l)
         progress("dealing", 0.0)
         threads = engine.threads
-        groups = in_rounds(
-            table, sensitive, self.l, randomness, lambda part, words: deal(part, sensitive, self.l, words, threads)
+        groups, shuffles = in_rounds(
+            table, sensitive, self.l, randomness, lambda part, words: _deal(part, sensitive, self.l, words, threads)
         )
-        groups = groups if table.units is None else _shuffled(groups, randomness, threads)  # numbers tell no round
+        # Numbers tell no round.
+        dealt, groups = groups, groups if table.units is None else _shuffled(groups, randomness, threads)
         qit, order = _qit(table, groups, randomness, threads)
         return Draft(
             tables=(qit, sensitive_table(table, sensitive, groups, threads)),
@@ -106,6 +115,7 @@ class Anatomy:
             buckets=groups.labels,
             diagnostics={"buckets": groups.count},
             order=order,
+            shuffles=shuffles if table.units is None else (*shuffles, *numbering(groups, dealt)),
         )
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
@@ -120,26 +130,35 @@ class Anatomy:
         parts = lcm(*range(1, table.n_rows // self.l + 1))
         words = [-(-part * 2**32 // parts) + _INSIDE for part in range(parts)]
         left_over = self.l - 1  # at most
-        for chosen in product(words, repeat=left_over):
+        rankings = value_rankings(count(codes, table[sensitive].domain.size))
+        for ranking, chosen in product(rankings, product(words, repeat=left_over)):
             drawn = np.array([*chosen, 0], dtype=np.uint32)
-            dealt = _dealt(table, sensitive, self.l, drawn, np.empty(0, np.uint32))
+            dealt = _dealt(table, sensitive, self.l, ranking, drawn, np.empty(0, np.uint32))
             if dealt is None:
                 raise InternalError("A word from inside its part was rejected.")
             for probability, labels in dealt.outcomes():
-                yield probability / parts**left_over, seen_groups(labels, codes)
+                yield probability / (len(rankings) * parts**left_over), seen_groups(labels, codes)
 
 
 def deal(table: Table, sensitive: str, l: int, randomness: Randomness, threads: int = 1) -> Groups:
     """Figure 3: the bucket of every row."""
-    attempt = 0
+    return _deal(table, sensitive, l, randomness, threads)[0]
+
+
+def _deal(table: Table, sensitive: str, l: int, randomness: Randomness, threads: int) -> Dealt:
+    """The same, and what was dealt in secret."""
+    column, attempt = table[sensitive], 0
+    ranking = rank_values(count(column.codes, column.domain.size), randomness)
     while True:
         words = randomness.words(f"rows left over/{attempt}", l)
         spare = randomness.words(f"rows left over/{attempt}/spare", spare_words(l, table.n_rows))
-        dealt = _dealt(table, sensitive, l, words, spare)
+        dealt = _dealt(table, sensitive, l, ranking, words, spare)
         if dealt is not None:
             break
         attempt += 1
-    return _shuffled(dealt.draw(randomness, threads), randomness, threads)
+    drawn = dealt.draw(randomness, threads)
+    buckets = _shuffled(drawn, randomness, threads)
+    return buckets, (*dealt.shuffles(drawn), *numbering(buckets, drawn))
 
 
 def _shuffled(groups: Groups, randomness: Randomness, threads: int) -> Groups:
@@ -151,7 +170,14 @@ def _shuffled(groups: Groups, randomness: Randomness, threads: int) -> Groups:
     return Groups(recoded(groups.labels, numbers, threads), groups.count)
 
 
-def _dealt(table: Table, sensitive: str, l: int, words: NDArray[np.uint32], spare: NDArray[np.uint32]) -> Deal | None:
+def _dealt(
+    table: Table,
+    sensitive: str,
+    l: int,
+    ranking: NDArray[np.int64],
+    words: NDArray[np.uint32],
+    spare: NDArray[np.uint32],
+) -> Deal | None:
     """Slots of every sensitive value, with the rows left over placed by ``words``; None if the words ran out."""
     from undercover.methods.anatomy.kernels import deal_largest
     from undercover.steps.dealing.kernels import take_slots
@@ -159,12 +185,12 @@ def _dealt(table: Table, sensitive: str, l: int, words: NDArray[np.uint32], spar
     column = table[sensitive]
     counts = count(column.codes, column.domain.size)
     offsets = np.concatenate([[0], np.cumsum(counts)])
-    slots, buckets, enough = deal_largest(offsets, np.argsort(-counts, kind="stable"), l, words, spare)
+    slots, buckets, enough = deal_largest(offsets, ranking, l, words, spare)
     if not enough:
         return None
     if (slots < 0).any():
         raise InternalError("Anatomy left a row without a bucket although the table is l-eligible.")
-    return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), buckets)
+    return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), buckets, column.codes)
 
 
 def _qit(

@@ -28,12 +28,12 @@ from undercover.methods.cross_bucket.safe import Boxes, boxes_of, bucket_outcome
 from undercover.model.form import Buckets
 from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
-from undercover.model.run import Draft
+from undercover.model.run import Draft, Shuffle
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
 from undercover.steps.cutting.checks import require_rows
-from undercover.steps.dealing.groups import require_eligible, sensitive_column
+from undercover.steps.dealing.groups import numbering, require_eligible, sensitive_column
 from undercover.steps.recoding import box_cells, generalized_buckets, joined_view, require_free_names, sensitive_table
 from undercover.wording import parameter
 
@@ -113,7 +113,7 @@ class CrossBucket:
         sensitive = sensitive_column(table, "CrossBucket")
         require_free_names(table, "CrossBucket")
         divided = self._safe if self.variant == "safe" else self._paper
-        groups, buckets, more = divided(table, sensitive, engine, randomness, progress)
+        groups, buckets, shuffles, more = divided(table, sensitive, engine, randomness, progress)
         progress("generalising", 0.0)
         threads = engine.threads
         cells = box_cells(table, groups, threads)
@@ -134,6 +134,7 @@ class CrossBucket:
                 "discernibility": int(np.dot(groups.sizes, groups.sizes)),
             },
             order=order,
+            shuffles=shuffles,
         )
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]] | None:
@@ -154,12 +155,12 @@ class CrossBucket:
 
     def _safe(
         self, table: Table, sensitive: str, engine: Engine, randomness: Randomness, progress: Progress
-    ) -> tuple[Groups, Groups, Mapping[str, int]]:
+    ) -> tuple[Groups, Groups, tuple[Shuffle, ...], Mapping[str, int]]:
         require_rows(table, self.k)
         require_eligible(table, sensitive, engine.histogram(table, sensitive), self.l)
         boxes = self.boxes or "mondrian"
         groups = boxes_of(table, self.k, boxes, engine=engine, randomness=randomness, progress=progress)
-        buckets = buckets_of(
+        buckets, shuffles = buckets_of(
             table,
             sensitive,
             self.l,
@@ -169,11 +170,11 @@ class CrossBucket:
             progress=progress,
         )
         check_safe(groups, buckets, table[sensitive].codes, k=self.k, l=self.l)
-        return groups, buckets, {}
+        return groups, buckets, shuffles, {}
 
     def _paper(
         self, table: Table, sensitive: str, engine: Engine, randomness: Randomness, progress: Progress
-    ) -> tuple[Groups, Groups, Mapping[str, int]]:
+    ) -> tuple[Groups, Groups, tuple[Shuffle, ...], Mapping[str, int]]:
         counts = engine.histogram(table, sensitive)
         require_plannable(table, sensitive, counts, self.k, self.l)
         found = cross_buckets(
@@ -186,4 +187,5 @@ class CrossBucket:
             threads=engine.threads,
             progress=progress,
         )
-        return found.groups, found.buckets, {"picks": found.picks.count}
+        shuffles = (*numbering(found.buckets), Shuffle("numbers of buckets: as dealt", found.numbers))
+        return found.groups, found.buckets, shuffles, {"picks": found.picks.count}

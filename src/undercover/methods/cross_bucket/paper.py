@@ -26,7 +26,7 @@ algorithm may infer more than the release shows: it is not algorithm-safe.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -72,8 +72,8 @@ def require_plannable(table: Table, sensitive: str, counts: NDArray[np.int64], k
     if int(counts[top]) * k > table.n_rows:
         best = table.n_rows // int(counts[top])
         raise UnreachableError(
-            f"k={k} cannot be reached: CrossBucket takes k rows of different `{sensitive}` together, and "
-            f"{table[sensitive].domain.labels[top]!r} is {counts[top] / table.n_rows:.1%} of the rows "
+            f"k={k} cannot be reached: CrossBucket takes k rows of different `{sensitive}` together, and the most "
+            f"frequent one is {counts[top] / table.n_rows:.1%} of the rows "
             f"({counts[top]:,} of {table.n_rows:,}); the largest feasible k is {best}.",
             best={"k": best},
         )
@@ -123,6 +123,7 @@ class CrossBuckets:
     groups: Groups  # equivalence groups
     buckets: Groups
     picks: Groups  # rows that were taken together: the union of some groups, and of some buckets
+    numbers: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))  # of buckets, as they were dealt
 
 
 def cross_buckets(
@@ -155,6 +156,7 @@ def cross_buckets(
         groups=Groups.from_order(in_order, group_starts),
         buckets=Groups(labels, n_buckets),
         picks=Groups.from_order(in_order, starts),
+        numbers=numbers,
     )
     check_buckets(found, table[sensitive].codes, k=k, l=l)
     return found

@@ -27,11 +27,12 @@ from numpy.typing import NDArray
 from undercover.errors import InternalError
 from undercover.model.groups import Groups
 from undercover.model.protocols import Engine, Progress, no_progress
+from undercover.model.run import Shuffle
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.steps.cutting.partition import partition
 from undercover.steps.cutting.regrouping import has_hierarchies, regrouped
-from undercover.steps.dealing.groups import wrap
+from undercover.steps.dealing.groups import numbering, wrap
 from undercover.steps.shuffling import shuffle_within
 
 Boxes = Literal["mondrian", "exact"]
@@ -62,17 +63,20 @@ def buckets_of(
     randomness: Randomness,
     threads: int = 1,
     progress: Progress = no_progress,
-) -> Groups:
-    """Buckets of at least l rows of different values, numbered at random."""
-    from undercover.steps.dealing.classes import class_groups
+) -> tuple[Groups, tuple[Shuffle, ...]]:
+    """Buckets of at least l rows of different values, numbered at random; and what was dealt in secret."""
+    from undercover.steps.dealing.classes import deal_classes
 
     if robust:
-        dealt = wrap(table, sensitive, l).draw(randomness)
+        deal = wrap(table, sensitive, l)
+        dealt = deal.draw(randomness)
+        shuffles = deal.shuffles(dealt)
     else:
-        dealt = class_groups(table, sensitive, l, randomness=randomness, threads=threads, progress=progress)
+        dealt, shuffles = deal_classes(table, sensitive, l, randomness=randomness, threads=threads, progress=progress)
     numbers = np.arange(dealt.count, dtype=np.int32)
     shuffle_within(numbers, np.array([0, dealt.count]), randomness, "numbers of buckets")
-    return Groups(numbers[dealt.labels], dealt.count)
+    buckets = Groups(numbers[dealt.labels], dealt.count)
+    return buckets, (*shuffles, *numbering(buckets, dealt))
 
 
 def bucket_outcomes(

@@ -65,6 +65,8 @@ Floats = NDArray[np.float64]
 class InformedResult(Viewable):
     """What the informed adversary believes of everybody."""
 
+    who = "an attacker who knows groups and tables"
+
     known: tuple[str, ...]
     rows: NDArray[np.int64]  # input row of each target
     identity: Floats  # probability of the person's own row
@@ -107,6 +109,9 @@ class InformedResult(Viewable):
             "targets": len(self.rows),
             "identity": _figures(self.identity, self.best),
             "attribute": _figures(self.attribute, self.hits),
+            "believed": {
+                self.sensitive: {"mean": float(self.attribute.mean()), "max": float(self.attribute.max())},
+            },
             "baseline": {"identity": float((1.0 / self.sizes).mean()), "attribute": float(self.shares.mean())},
             "exact_share": float(self.exact.mean()),
             "worst_rows": self.worst_rows(),

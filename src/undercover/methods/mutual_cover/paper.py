@@ -43,7 +43,7 @@ from undercover.model.form import Drawn
 from undercover.model.groups import Groups
 from undercover.model.protocols import Engine, Progress, no_progress
 from undercover.model.release import PublishedColumn, PublishedTable
-from undercover.model.run import Draft
+from undercover.model.run import Draft, Shuffle
 from undercover.model.schema import Role
 from undercover.model.table import Table
 from undercover.randomness import Randomness
@@ -142,6 +142,7 @@ def cover(method: Parameters, table: Table, engine: Engine, randomness: Randomne
             "certificates": certificates_frame(found),
         },
         used={"own_distances": own} if own else {},
+        shuffles=() if method.keep_order else (Shuffle("order of rows in the whole table", position),),
         warnings=tuple(warnings(diagnostics, method.unchanged)),
     )
 

@@ -35,12 +35,12 @@ from undercover.model.form import Drawn
 from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Progress
 from undercover.model.release import PublishedColumn, PublishedTable
-from undercover.model.run import Draft
+from undercover.model.run import Draft, Shuffle
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.steps.blocks import block_outcomes, exact_blocks
 from undercover.steps.cutting.checks import require_rows
-from undercover.steps.dealing.classes import class_groups, class_outcomes
+from undercover.steps.dealing.classes import class_outcomes, deal_classes
 from undercover.steps.dealing.groups import require_eligible, sensitive_column, wrap
 from undercover.steps.recoding import values_of
 from undercover.steps.shuffling import shuffle_within
@@ -63,7 +63,7 @@ def cover(how: Permuting, table: Table, engine: Engine, randomness: Randomness, 
     from undercover.compiled.rows import scatter, taken
 
     require_one_row_each(table)
-    groups = _value_groups(how, table, engine, randomness, progress)
+    groups, shuffles = _value_groups(how, table, engine, randomness, progress)
     blocks = groups
     if how.block is not None:
         require_rows(table, how.block, delta=Fraction(1, how.block))
@@ -97,6 +97,7 @@ def cover(how: Permuting, table: Table, engine: Engine, randomness: Randomness, 
             "values_that_moved": float((owner != lines).mean()),
         },
         frames=frames,
+        shuffles=(*shuffles, Shuffle("order of rows in the whole table", place)),
     )
 
 
@@ -128,14 +129,16 @@ def require_one_row_each(table: Table) -> None:
 
 def _value_groups(
     how: Permuting, table: Table, engine: Engine, randomness: Randomness, progress: Progress
-) -> Groups | None:
-    """Groups of at least l different sensitive values, where any are asked for."""
+) -> tuple[Groups | None, tuple[Shuffle, ...]]:
+    """Groups of at least l different sensitive values, where any are asked for, and what was dealt to make them."""
     if how.l is None:
-        return None
+        return None, ()
     sensitive = _eligible(table, how.l)
     if how.robust:
-        return wrap(table, sensitive, how.l).draw(randomness, engine.threads)
-    return class_groups(table, sensitive, how.l, randomness=randomness, threads=engine.threads, progress=progress)
+        deal = wrap(table, sensitive, how.l)
+        groups = deal.draw(randomness, engine.threads)
+        return groups, deal.shuffles(groups)
+    return deal_classes(table, sensitive, how.l, randomness=randomness, threads=engine.threads, progress=progress)
 
 
 def _eligible(table: Table, l: int) -> str:

@@ -275,8 +275,8 @@ def perturbed(codes: NDArray[Any], p: Fraction, size: int, randomness: Randomnes
 
 def published_rows(
     table: Table, sensitive: str, groups: Groups, cells: list[Cells], values: NDArray[np.int64], noise: Channel
-) -> PublishedTable:
-    """One row per cell, in the order of the cells."""
+) -> tuple[PublishedTable, Array]:
+    """One row per cell, in the order of the cells; and the row of each group."""
     order = np.lexsort(np.stack([column.codes for column in cells])[::-1])
     columns = [PublishedColumn(column.name, "quasi-identifier", column.form, column.ends) for column in cells]
     data: list[Any] = [
@@ -290,7 +290,10 @@ def published_rows(
     written = typed_domain(table, sensitive, noise.domain)
     assert written is not None
     data += [written.take(pa.array(values[order])), pa.array(groups.sizes[order])]
-    return PublishedTable("table", tuple(columns), pa.table(data, names=[column.name for column in columns]))
+    row_of_group = np.empty(len(order), dtype=np.int64)
+    row_of_group[order] = np.arange(len(order))
+    data_of = pa.table(data, names=[column.name for column in columns])
+    return PublishedTable("table", tuple(columns), data_of), row_of_group
 
 
 def typed_domain(table: Table, sensitive: str, domain: tuple[str, ...]) -> pa.Array | None:

@@ -50,7 +50,7 @@ from undercover.model.channel import Channel
 from undercover.model.form import Perturbed
 from undercover.model.groups import DrawnCells, Groups, drawn_cells
 from undercover.model.protocols import Engine, Guarantee, OnParts, Progress, no_progress
-from undercover.model.run import Draft, Earlier, Run, SamePeople
+from undercover.model.run import Draft, Earlier, Run, SamePeople, Shuffle
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, Within, check
@@ -226,10 +226,13 @@ class PerturbedGeneralization:
             published = perturbed(own[drawn], keep, noise_free.size, randomness)
         cells = box_cells(table, parts.groups, engine.threads) if self.cells == "boxes" else region_cells(table, parts)
         noise = Channel(keep, noise_free.domain)
+        made, row_of_group = published_rows(table, sensitive, parts.groups, cells, published, noise)
         return Draft(
             form=Perturbed(keep=plain(self._stated(keep)), domain=noise.domain),
-            tables=(published_rows(table, sensitive, parts.groups, cells, published, noise),),
+            tables=(made,),
             groups=parts.groups,
+            row_of_group=row_of_group,
+            shuffles=(_halves(parts.groups, drawn),),
             diagnostics={
                 "groups": parts.groups.count,
                 "smallest_group": int(parts.groups.sizes.min()),
@@ -373,6 +376,19 @@ def _meanings(table: Table) -> dict[str, Any]:
             orders[name] = settings.domain
             observed += [name] if settings.found else []
     return {"trees": trees, "orders": orders, "observed": tuple(observed)}
+
+
+def _halves(groups: Groups, drawn: NDArray[np.integer]) -> Shuffle:
+    """The rows that were drawn as something that was dealt: a row in the first half of its cell, or in the last.
+
+    Whichever is drawn of two rows as far from the two ends of the cell is equally likely. So beside every row that was
+    drawn stands the one that might as well have been.
+    """
+    place = np.empty(len(groups.labels), dtype=np.int64)
+    place[groups.order] = np.arange(len(groups.labels)) - np.repeat(groups.offsets[:-1], groups.sizes)
+    mirrored = groups.sizes - 1 - place[drawn]
+    within = np.repeat(np.arange(groups.count), 2)
+    return Shuffle("row of a cell", np.stack([place[drawn], mirrored], axis=1).ravel(), within)
 
 
 def _value_chances(own: NDArray[np.signedinteger[Any]], noise: Channel) -> list[Fraction]:

@@ -11,8 +11,9 @@ one who knows which table leads to which partition. So:
   inside strata of quasi-identifiers fixed beforehand, and among groups with the same values joins rows of near rank.
 - ``classes``: class dealing (:mod:`undercover.steps.dealing.classes`), our own, too: as safe as `guided`, slower, and
   its groups are far nearer (decision 32).
-- ``rda``: ties between values are broken by a public rule and rows within a value are shuffled in secret, which makes
-  it algorithm-safe; with rows taken in input order, as a reader of Table 6 may do it, it is not.
+- ``rda``: equally frequent values are taken in a secret order (by label, groups would hold neighbouring numbers) and
+  rows within a value are shuffled in secret, which makes it algorithm-safe; with rows taken in input order, as a reader
+  of Table 6 may do it, it is not.
 - ``gda`` follows Table 7, with a repair where the table leaves rows without a compatible group. It looks at
   quasi-identifiers and sensitive values together and can be inverted: it needs ``allow_unsafe``.
 - ``ria``: for demonstration. For l >= 3 partners of partners soon connect the whole table.
@@ -25,6 +26,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from undercover.arrays import count
 from undercover.model.form import Generalized
 from undercover.model.groups import Groups, Seen, seen_groups
@@ -35,9 +39,9 @@ from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
 from undercover.steps.claims import l_claims
 from undercover.steps.dealing import groups as streamlining
-from undercover.steps.dealing.classes import class_groups, class_outcomes
+from undercover.steps.dealing.classes import class_outcomes, deal_classes
 from undercover.steps.dealing.groups import Deal, require_eligible, sensitive_column, strata_of
-from undercover.steps.dealing.rounds import in_rounds
+from undercover.steps.dealing.rounds import Dealt, in_rounds
 from undercover.steps.recoding import box_cells, ordered_table
 from undercover.wording import parameter
 
@@ -121,14 +125,14 @@ class Streamliner:
         """Group the rows and publish every group as its minimum bounding rectangle."""
         progress("grouping", 0.0)
 
-        def deal(part: Table, words: Randomness) -> Groups:
+        def deal(part: Table, words: Randomness) -> Dealt:
             if self.algorithm == "classes":
                 return self._classes(part, words, threads=engine.threads, progress=progress)
             if type(self).groups is not Streamliner.groups:  # dealt by somebody who knows of no threads
-                return self.groups(part, words)
+                return self.groups(part, words), ()
             return self._grouped(part, words, engine.threads)
 
-        groups = in_rounds(table, self._eligible(table), self.l, randomness, deal)
+        groups, shuffles = in_rounds(table, self._eligible(table), self.l, randomness, deal)
         progress("generalising", 0.0)
         cells = box_cells(table, groups, engine.threads)
         published, order = ordered_table(table, groups, cells, randomness, threads=engine.threads)
@@ -141,7 +145,14 @@ class Streamliner:
         }
         if self.algorithm == "guided":
             diagnostics["strata"] = int(strata_of(table, self.strata or ())[0].max()) + 1
-        return Draft(tables=(published,), groups=groups, form=Generalized(), diagnostics=diagnostics, order=order)
+        return Draft(
+            tables=(published,),
+            groups=groups,
+            form=Generalized(),
+            diagnostics=diagnostics,
+            order=order,
+            shuffles=shuffles,
+        )
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
         """Every partition of a tiny table with its exact probability, as an adversary sees it."""
@@ -151,34 +162,48 @@ class Streamliner:
             found = streamlining.ria_outcomes(table, sensitive, self.l)
         elif self.algorithm == "classes":
             found = class_outcomes(table, sensitive, self.l)
+        elif self.algorithm == "rda":
+            found = self._rda_outcomes(table, sensitive)
         else:
             found = self._deal(table, sensitive).outcomes()
         for probability, labels in found:
             yield probability, seen_groups(labels, codes)
 
+    def _rda_outcomes(self, table: Table, sensitive: str) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:
+        column = table[sensitive]
+        rankings = streamlining.value_rankings(count(column.codes, column.domain.size))
+        for ranking in rankings:
+            for probability, labels in streamlining.rda(table, sensitive, self.l, ranking).outcomes():
+                yield probability / len(rankings), labels
+
     def groups(self, table: Table, randomness: Randomness) -> Groups:
         """Which row goes where, without publishing anything."""
-        return self._grouped(table, randomness, 1)
+        return self._grouped(table, randomness, 1)[0]
 
-    def _grouped(self, table: Table, randomness: Randomness, threads: int) -> Groups:
+    def _grouped(self, table: Table, randomness: Randomness, threads: int) -> Dealt:
         if self.algorithm == "classes":
             return self._classes(table, randomness)
         sensitive = self._eligible(table)
         if self.algorithm == "ria":
-            return streamlining.ria(table, sensitive, self.l, randomness)
-        return self._deal(table, sensitive).draw(randomness, threads)
+            return streamlining.ria(table, sensitive, self.l, randomness), ()
+        if self.algorithm == "rda":
+            column = table[sensitive]
+            ranking = streamlining.rank_values(count(column.codes, column.domain.size), randomness)
+            deal = streamlining.rda(table, sensitive, self.l, ranking)
+        else:
+            deal = self._deal(table, sensitive)
+        groups = deal.draw(randomness, threads)
+        return groups, deal.shuffles(groups)
 
     def _classes(
         self, table: Table, randomness: Randomness, *, threads: int = 1, progress: Progress = no_progress
-    ) -> Groups:
+    ) -> Dealt:
         sensitive = self._eligible(table)
-        return class_groups(table, sensitive, self.l, randomness=randomness, threads=threads, progress=progress)
+        return deal_classes(table, sensitive, self.l, randomness=randomness, threads=threads, progress=progress)
 
     def _deal(self, table: Table, sensitive: str) -> Deal:
         if self.algorithm == "wrap":
             return streamlining.wrap(table, sensitive, self.l)
-        if self.algorithm == "rda":
-            return streamlining.rda(table, sensitive, self.l)
         weighted = streamlining.weighted_ranks(table, streamlining.rank_weights(table, self.weights))
         if self.algorithm == "gda":
             return streamlining.gda(table, sensitive, self.l, weighted)

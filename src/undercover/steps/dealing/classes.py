@@ -31,10 +31,11 @@ from numpy.typing import NDArray
 from undercover.arrays import count
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
+from undercover.model.run import Shuffle
 from undercover.model.table import Table
 from undercover.multisets import distinct_orders
 from undercover.randomness import Randomness
-from undercover.steps.blocks import every_order, halved, in_order
+from undercover.steps.blocks import every_order, halved, in_order, quasi_identifier_keys
 from undercover.steps.dealing.groups import require_eligible
 from undercover.steps.scales import Places, Scales, places_of, scales_of
 from undercover.steps.shuffling import shuffle_within
@@ -116,12 +117,26 @@ def class_groups(
     progress: Progress = no_progress,
 ) -> Groups:
     """Groups of l rows (some of l + 1; of a tiny table more) of different sensitive values that lie near each other."""
+    return deal_classes(table, sensitive, l, randomness=randomness, threads=threads, progress=progress)[0]
+
+
+def deal_classes(
+    table: Table,
+    sensitive: str,
+    l: int,
+    *,
+    randomness: Randomness,
+    threads: int = 1,
+    progress: Progress = no_progress,
+) -> tuple[Groups, tuple[Shuffle, ...]]:
+    """The same groups, and what was dealt in secret: classes and zones to rows, and an order to equal rows."""
     column = table[sensitive]
     counts = count(column.codes, column.domain.size)
     require_eligible(table, sensitive, counts, l)
     layout = Layout.of(counts, l)
     rank = np.argsort(in_order(table, randomness))
-    dealt = _by_value(column.codes, layout)
+    by_value = _by_value(column.codes, layout)
+    dealt = by_value.copy()
     shuffle_within(dealt, layout.segments, randomness, "places of rows")
     near = _Near(scales_of(table), places_of(table), threads)
     made = []
@@ -135,7 +150,19 @@ def class_groups(
         made.append(near.groups(_zone(dealt, layout, first, last, classes, rank), turns, within))
     sizes = np.concatenate([np.full(rows.shape[1], len(rows), dtype=np.int64) for rows in made])
     order = np.concatenate([rows.T.ravel() for rows in made])
-    return Groups.from_order(order, np.concatenate([[0], np.cumsum(sizes)]))
+    groups = Groups.from_order(order, np.concatenate([[0], np.cumsum(sizes)]))
+    return groups, _shuffles(table, layout, by_value, dealt, rank)
+
+
+def _shuffles(
+    table: Table, layout: Layout, by_value: NDArray[np.int64], dealt: NDArray[np.int64], rank: NDArray[np.int64]
+) -> tuple[Shuffle, ...]:
+    """What was dealt: the class and zone of every row of a segment, rows by value, and the order of equal rows."""
+    cell = np.empty(len(dealt), dtype=np.int32)
+    cell[dealt] = layout.cells
+    segment = np.repeat(np.arange(len(layout.segments) - 1, dtype=np.int32), np.diff(layout.segments))
+    equal = Shuffle("order of equal rows", rank.astype(np.int32), quasi_identifier_keys(table))
+    return Shuffle("places of rows", cell[by_value], segment), equal
 
 
 def class_outcomes(table: Table, sensitive: str, l: int) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:

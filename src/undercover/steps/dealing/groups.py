@@ -27,6 +27,7 @@ from undercover.arrays import count, crossed, first_rows, look_up, narrowest, st
 from undercover.errors import InternalError, ParameterError, UnreachableError, listed, unknown
 from undercover.exact import exact
 from undercover.model.groups import Groups
+from undercover.model.run import Shuffle
 from undercover.model.table import EncodedColumn, Table
 from undercover.multisets import distinct_orders
 from undercover.randomness import Randomness
@@ -45,12 +46,24 @@ class Deal:
     offsets: NDArray[np.int64]
     assign: Callable[[NDArray[Any]], NDArray[np.int32]]  # slots -> group of every row
     count: int
+    within: NDArray[np.integer] | None = None  # (n_rows,) the segment whose slots a row takes
+    slot_of: Callable[[NDArray[np.int32]], NDArray[np.integer]] | None = None  # groups -> slots, where they differ
+    turns: NDArray[np.integer] | None = None  # rows in the order in which they take slots; None: of the input
 
     def draw(self, randomness: Randomness, threads: int = 1) -> Groups:
         """Shuffle in secret and deal."""
         slots = self.slots.copy()
         shuffle_within(slots, self.offsets, randomness, "slots of one value", threads)
         return Groups(self.assign(slots), self.count)
+
+    def shuffles(self, groups: Groups) -> tuple[Shuffle, ...]:
+        """What was dealt: groups to the rows of a segment, as they were drawn, before anybody numbers them anew."""
+        if self.within is None:
+            return ()
+        slots = groups.labels if self.slot_of is None else self.slot_of(groups.labels)
+        if self.turns is None:
+            return (Shuffle("slots of one value", slots, self.within),)
+        return (Shuffle("slots of one value", look_up(slots, self.turns), look_up(self.within, self.turns)),)
 
     def outcomes(self) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:
         """Every assignment with its probability; for tiny tables."""
@@ -60,6 +73,15 @@ class Deal:
         for chosen in product(*orders):
             slots = np.array([slot for segment in chosen for slot in segment], dtype=self.slots.dtype)
             yield share, self.assign(slots)
+
+
+def numbering(buckets: Groups, dealt: Groups | None = None) -> tuple[Shuffle, ...]:
+    """Numbers of buckets as something that was dealt: to buckets by their first rows, and as they were ``dealt``."""
+    first = first_rows(buckets.labels, buckets.count)
+    found = (Shuffle("numbers of buckets: as in the input", buckets.labels[np.sort(first)]),)
+    if dealt is None:
+        return found
+    return *found, Shuffle("numbers of buckets: as dealt", buckets.labels[first_rows(dealt.labels, dealt.count)])
 
 
 def sensitive_column(table: Table, method: str) -> str:
@@ -77,14 +99,14 @@ def require_eligible(table: Table, sensitive: str, counts: NDArray[np.int64], l:
     if counts[top] * l > table.n_rows:
         best = table.n_rows // int(counts[top])
         raise UnreachableError(
-            f"l={l:g} cannot be reached: {table[sensitive].domain.labels[top]!r} is {counts[top] / table.n_rows:.1%} "
+            f"l={l:g} cannot be reached: the most frequent value of `{sensitive}` is {counts[top] / table.n_rows:.1%} "
             f"of the rows ({counts[top]:,} of {table.n_rows:,}); the largest feasible l is {best}.",
             best={"l": best},
         )
 
 
 def strata_of(table: Table, names: Sequence[str]) -> tuple[NDArray[np.integer], Callable[[int], str]]:
-    """The stratum of every row, numbered from 0 without gaps, and what each stratum is called."""
+    """The stratum of every row, numbered from 0 without gaps, and what each is called, without its values."""
     columns = [(name, *_stratum_codes(table, name)) for name in names]
     key: NDArray[np.integer] = np.zeros(table.n_rows, dtype=np.int8)
     size = 1
@@ -96,11 +118,9 @@ def strata_of(table: Table, names: Sequence[str]) -> tuple[NDArray[np.integer], 
             size = len(distinct)
     present = count(key, size) > 0
     strata = look_up((np.cumsum(present) - 1).astype(np.int32), key)
-    rows = first_rows(strata, int(present.sum()))
 
     def named(stratum: int) -> str:
-        row = rows[stratum]
-        return ", ".join(f"{name} = {labels[codes[row]]}" for name, codes, labels in columns) or "the whole table"
+        return f"stratum {stratum + 1:,} by {', '.join(names)}" if names else "the whole table"
 
     return strata, named
 
@@ -140,19 +160,49 @@ def wrap(table: Table, sensitive: str, l: int) -> Deal:
     colours = np.argsort(-counts, kind="stable")  # public: count descending, then label
     count = table.n_rows // l
     slots = wrap_slots(offsets, colours, count)
-    return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), count)
+    return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), count, column.codes)
 
 
-def rda(table: Table, sensitive: str, l: int) -> Deal:
-    """Table 6: a row of the most frequent value left, with one of each of the l - 1 next most frequent."""
+def rda(table: Table, sensitive: str, l: int, ranking: NDArray[np.int64]) -> Deal:
+    """Table 6: a row of the most frequent value left, with one of each of the l - 1 next most frequent.
+
+    Values are taken by their place in the ``ranking`` wherever they are equally frequent, never by their label.
+    """
+    from undercover.compiled.rows import recoded
     from undercover.steps.dealing.kernels import rda_slots, take_slots
 
     column = table[sensitive]
-    _, offsets = _counts(column.codes, column.domain.size)
+    place = np.empty(len(ranking), dtype=column.codes.dtype)
+    place[ranking] = np.arange(len(ranking))
+    codes = recoded(column.codes, place)
+    _, offsets = _counts(codes, column.domain.size)
     slots, count = rda_slots(offsets, l)
     if len(slots) and slots.min() < 0:
         raise InternalError("RDA left a row without a group although the table is l-eligible.")
-    return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), count)
+    return Deal(slots, offsets, lambda slots: take_slots(codes, offsets, slots), count, codes)
+
+
+def rank_values(counts: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
+    """Values by frequency, the most frequent first; equally frequent ones in a secret uniform order.
+
+    By label instead, values of one bucket would be neighbours: where all numbers differ, a bucket would tell each of
+    them nearly.
+    """
+    order = np.arange(len(counts), dtype=np.int64)
+    shuffle_within(order, np.array([0, len(counts)]), randomness, "values that are equally frequent")
+    return np.asarray(order[np.argsort(-counts[order], kind="stable")])
+
+
+def value_rankings(counts: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Every ranking that :func:`rank_values` may draw, all equally likely; for tiny tables.
+
+    >>> [ranking.tolist() for ranking in value_rankings(np.array([1, 3, 0, 1]))]
+    [[1, 0, 3, 2], [1, 3, 0, 2]]
+    """
+    first = np.argsort(-counts, kind="stable")
+    ties = np.split(first, np.flatnonzero(np.diff(counts[first])) + 1)
+    orders = [list(permutations(tie.tolist())) if counts[tie[0]] else [tuple(tie.tolist())] for tie in ties]
+    return [np.array([value for tie in chosen for value in tie], dtype=np.int64) for chosen in product(*orders)]
 
 
 def guided(
@@ -178,8 +228,16 @@ def guided(
     counts = count(cells, n_strata * n_colours).reshape(n_strata, n_colours)
     _require_eligible_strata(table, sensitive, counts, l, describe)
     slots, offsets, next_group, groups = bucket_slots(counts, np.argsort(-counts, axis=1, kind="stable"), l)
-    order = by_weighted_rank(weighted)
-    return Deal(slots, offsets, lambda slots: zip_in_order(order, cells, offsets, slots, next_group), groups)
+    order, first_groups = by_weighted_rank(weighted), np.unique(next_group)
+    return Deal(
+        slots,
+        offsets,
+        lambda slots: zip_in_order(order, cells, offsets, slots, next_group),
+        groups,
+        cells,
+        lambda labels: np.searchsorted(first_groups, labels, side="right").astype(np.int32),
+        order,
+    )
 
 
 def gda(table: Table, sensitive: str, l: int, weighted: NDArray[np.int64]) -> Deal:
@@ -218,8 +276,8 @@ def ria(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:
                 break
         else:
             raise UnreachableError(
-                f"RIA found no {l - 1} partners of different values for every row with "
-                f"{column.domain.labels[colour]!r} in {REDRAWS:,} draws. Use the algorithm `wrap`."
+                f"RIA found no {l - 1} partners of different values for every row with one of the values of "
+                f"`{sensitive}` in {REDRAWS:,} draws. Use the algorithm `wrap`."
             )
     return Groups(*number_trees(parent))
 
@@ -311,11 +369,11 @@ def _require_eligible_strata(
     if not len(bad):
         return
     worst = int(bad[np.argmax(top[bad] / rows[bad])])
-    value = table[sensitive].domain.labels[int(counts[worst].argmax())]
     best = int((rows // top).min())
     raise UnreachableError(
-        f"l={l} cannot be reached in {len(bad):,} of {len(rows):,} strata: in {describe(worst)}, {value!r} is "
-        f"{top[worst] / rows[worst]:.1%} of the rows ({top[worst]:,} of {rows[worst]:,}). "
+        f"l={l} cannot be reached in {len(bad):,} of {len(rows):,} strata: in {describe(worst)}, the most "
+        f"frequent value of `{sensitive}` is {top[worst] / rows[worst]:.1%} of the rows ({top[worst]:,} of "
+        f"{rows[worst]:,}). "
         f"Name coarser strata, or a smaller l: the largest feasible l for these strata is {best}.",
         best={"l": best},
     )

@@ -19,9 +19,13 @@ from numpy.typing import NDArray
 
 from undercover.errors import UnreachableError
 from undercover.model.groups import Groups
+from undercover.model.run import Shuffle
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.wording import option
+
+Dealt = tuple[Groups, tuple[Shuffle, ...]]
+"""Groups, and what was dealt in secret to make them."""
 
 
 def rounds_of(units: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
@@ -41,21 +45,23 @@ def rounds_of(units: NDArray[np.int64], randomness: Randomness) -> NDArray[np.in
 
 
 def in_rounds(
-    table: Table, sensitive: str, l: int, randomness: Randomness, deal: Callable[[Table, Randomness], Groups]
-) -> Groups:
+    table: Table, sensitive: str, l: int, randomness: Randomness, deal: Callable[[Table, Randomness], Dealt]
+) -> Dealt:
     """Deal ``table``, round by round where people have several rows."""
     if table.units is None:
         return deal(table, randomness)
     rounds = rounds_of(table.units, randomness)
     _require_eligible(table, sensitive, l, rounds)
     labels, count = np.empty(table.n_rows, dtype=np.int32), 0
+    shuffles: list[Shuffle] = []
     for number in range(int(rounds.max()) + 1):
         rows = np.flatnonzero(rounds == number)
         words = Randomness(randomness.seed, f"{randomness.within}round {number}/")  # no other round draws the same
-        groups = deal(replace(table.take(rows), units=None), words)
+        groups, noted = deal(replace(table.take(rows), units=None), words)
         labels[rows] = groups.labels + count
         count += groups.count
-    return Groups(labels, count)
+        shuffles += noted  # every round was dealt by itself
+    return Groups(labels, count), tuple(shuffles)
 
 
 def _require_eligible(table: Table, sensitive: str, l: int, rounds: NDArray[np.int64]) -> None:

@@ -23,6 +23,7 @@ from undercover.attacks.corruption.channel import Corruption
 from undercover.attacks.corruption.true_values import full_corruption
 from undercover.attacks.linkage import Linkage
 from undercover.attacks.partial.profile import PAPERS, profile
+from undercover.attacks.told_groups import ToldGroups
 from undercover.engines.local import LocalEngine
 from undercover.errors import SchemaError, UndercoverError
 from undercover.forms import read
@@ -138,8 +139,9 @@ class Bench:
         case, known = Case(self.table, made.release, made), _known(self.schema, made)
 
         def linkage() -> Figures:
-            after = Linkage(known=known).run(case).after
-            secret = _spread_of("attribute.linkage", after.attribute.values()) if after.attribute else {}
+            result = Linkage(known=known).run(case)
+            after, believes = result.after, bool(result.after.attribute) and result.posterior
+            secret = _spread_of("attribute.linkage", after.attribute.values()) if believes else {}
             return _spread_of("identity.linkage", [after.identity]) | secret
 
         def partly() -> Figures:
@@ -148,9 +150,12 @@ class Bench:
             found_at = profile(case.reading, self.table, known, own=case.own, dealt=case.dealt, threads=case.threads)
             sweep = [found_at.at(p) for p in PAPERS]
             values = _strongest("identity.partial-linkage", [[identity] for identity, _, _, _ in sweep])
-            if self.schema.sensitive:
+            if self.schema.sensitive and case.reading.posterior:
                 values |= _strongest("attribute.partial-linkage", [list(secret.values()) for _, _, secret, _ in sweep])
             return values
+
+        def told() -> Figures:
+            return _spread_of(f"attribute.{ToldGroups.name}", ToldGroups().run(case).attribute.values())
 
         def by_own(attack: str) -> Figures:
             if int((made.groups.sizes**2).sum()) > MOST_PAIRS:
@@ -165,6 +170,8 @@ class Bench:
         _add(found, "linkage", linkage)
         if not case.reading.covers:
             _add(found, "partial-linkage", partly)
+        if not case.reading.posterior and case.dealt is not None and self.schema.sensitive:
+            _add(found, ToldGroups.name, told)
         for name in about_of(made.release.method).attacks:
             if plugins.load("attacks", name).effort == "report":
                 _add(found, name, partial(by_own, name))

@@ -13,6 +13,7 @@ from starlette.datastructures import FormData
 from starlette.requests import HTTPConnection
 
 from undercover.errors import UndercoverError
+from undercover.web.access.audit_log import AuditLog, Event
 from undercover.web.access.headers import SAFE
 from undercover.web.access.sessions import Session, Sessions
 from undercover.web.desks.desk import Desk
@@ -43,11 +44,12 @@ class Service:
     settings: Settings
     sessions: Sessions
     queue: Queue
+    audit: AuditLog
 
     @property
     def cookie(self) -> str:
         """Of the session; servers on other ports of a machine share its cookies."""
-        return f"{'__Host-' if self.settings.certificate else ''}undercover-{self.settings.port}"
+        return f"{'__Host-' if self.settings.is_encrypted else ''}undercover-{self.settings.port}"
 
     def session(self, connection: HTTPConnection) -> Session | None:
         """Whoever is signed in, by a cookie or as a program by the header that carries the same, at a desk of today."""
@@ -74,6 +76,16 @@ class Asking:
     def queue(self) -> Queue:
         """Where jobs go."""
         return self.service.queue
+
+    @property
+    def user(self) -> str:
+        """Who is signed in, as decisions and the audit log name them."""
+        return self.service.settings.user(self.session.desk)
+
+    def record(self, event: Event, project: Project | None = None, **about: str | int) -> None:
+        """Write to the audit log what somebody who is signed in does."""
+        table = {} if project is None else {"table": project.id}
+        self.service.audit.record(event, self.user, **table, **about)
 
     @cached_property
     def texts(self) -> Texts:

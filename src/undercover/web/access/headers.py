@@ -63,14 +63,22 @@ class Guarded:
     ----------
     hosts
         The names by which this server is asked for; any other is a page elsewhere that made its own name point here.
+    origins
+        Other origins of this server's own pages: that of a proxy which ends TLS in front of it.
     most_bytes
         Of what somebody uploads who is ``known``; of anything that is held in memory, and of what others send, less.
     """
 
     def __init__(
-        self, app: ASGIApp, *, hosts: tuple[str, ...], most_bytes: int, known: Callable[[HTTPConnection], bool]
+        self,
+        app: ASGIApp,
+        *,
+        hosts: tuple[str, ...],
+        most_bytes: int,
+        known: Callable[[HTTPConnection], bool],
+        origins: tuple[str, ...] = (),
     ) -> None:
-        self._app, self._hosts, self._most, self._known = app, hosts, most_bytes, known
+        self._app, self._hosts, self._most, self._known, self._origins = app, hosts, most_bytes, known, origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -124,7 +132,8 @@ class Guarded:
         if scope["method"] in SAFE:
             return None
         origin, site = headers.get("origin"), headers.get("sec-fetch-site", "same-origin")
-        if site not in ("same-origin", "none") or (origin is not None and origin != f"{scope['scheme']}://{host}"):
+        own = (f"{scope['scheme']}://{host}", *self._origins)
+        if site not in ("same-origin", "none") or (origin is not None and origin not in own):
             return 403, "Another site cannot post here."
         return None
 

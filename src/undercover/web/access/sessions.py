@@ -106,11 +106,15 @@ class Sessions:
             del self._tokens[_digest(token)]
             return found.desk
 
-    def waits(self, token: str) -> bool:
-        """Whether a token is still good."""
+    def owner(self, token: str) -> str | None:
+        """The workspace that a good token opens, without using it up."""
         with self._lock:
             found = self._tokens.get(_digest(token))
-            return found is not None and found.ends > self._now()
+            return found.desk if found is not None and found.ends > self._now() else None
+
+    def waits(self, token: str) -> bool:
+        """Whether a token is still good."""
+        return self.owner(token) is not None
 
     def cookie(self, desk: str) -> str:
         """A session as a cookie."""

@@ -46,16 +46,16 @@ class ReleaseFacts(BaseModel):
 
 
 class Reason(Strict):
-    """Who publishes a release against its verdict, and why."""
+    """Why a release is published against its verdict. Who does is whoever is signed in."""
 
-    by: str = Field(min_length=1, max_length=200, examples=["A. Officer"])
+    by: str | None = Field(None, max_length=200, deprecated=True, description="Ignored: who is signed in is recorded.")
     because: str = Field(min_length=1, max_length=2000, examples=["Everybody in it consented."])
 
 
 class Decider(Strict):
-    """Who decides what a verdict leaves open."""
+    """What a verdict leaves open is decided by whoever is signed in."""
 
-    by: str = Field(min_length=1, max_length=200)
+    by: str | None = Field(None, max_length=200, deprecated=True, description="Ignored: who is signed in is recorded.")
 
 
 def facts(found: Outcome) -> ReleaseFacts:
@@ -84,9 +84,11 @@ def show(project: Of, number: Number) -> ReleaseFacts:
 
 
 @router.get(f"{AT}/report")
-def report(project: Of, number: Number) -> dict[str, Any]:
+def report(project: Of, number: Number, asked: Who) -> dict[str, Any]:
     """The whole report of its holder as JSON: verdict, promises, attacks, costs. Private."""
-    return read_json(outcome(project, number).folder / PRIVATE / "report.json")
+    found = read_json(outcome(project, number).folder / PRIVATE / "report.json")
+    asked.record("download", project, release=number, file="report.json")
+    return found
 
 
 @router.post(f"{AT}/accept", status_code=201)
@@ -94,14 +96,16 @@ def accept(project: Of, number: Number, asked: Who, reason: Reason) -> JobFacts:
     """Publish a withheld release by somebody's decision; it is verified again first, by a job."""
     if not outcome(project, number).withheld:
         raise DataError("This release is not withheld, so there is nothing to accept.")
-    return told(asked.queue.add(project, "accept", {"release": number, **reason.model_dump()}))
+    asked.record("accept", project, release=number, because=reason.because)
+    return told(asked.queue.add(project, "accept", {"release": number, "by": asked.user, "because": reason.because}))
 
 
 @router.post(f"{AT}/decide")
-def decide(project: Of, number: Number, said: Decider) -> ReleaseFacts:
+def decide(project: Of, number: Number, asked: Who, said: Decider | None = None) -> ReleaseFacts:
     """Note that what the verdict leaves open was looked at and decided."""
     found = outcome(project, number)
-    found.decide(said.by, sure=True)
+    found.decide(asked.user, sure=True)
+    asked.record("decide", project, release=number)
     return facts(outcome(project, number))
 
 
@@ -126,17 +130,19 @@ def whatif(project: Of, number: Number, asked: Who, said: Changed) -> JobFacts:
 @router.delete(AT, status_code=204)
 def remove(project: Of, number: Number, asked: Who) -> None:
     """Remove a release and all that is kept of it."""
-    take_away(outcome(project, number))
+    found = outcome(project, number)
+    asked.record("remove release", project, release=number)
+    take_away(found)
     asked.queue.add(project, "frontier", {})
 
 
 @router.get(f"{AT}/public.zip", response_class=StreamingResponse, responses=_FILES)
-def public(project: Of, number: Number) -> StreamingResponse:
+def public(project: Of, number: Number, asked: Who) -> StreamingResponse:
     """The public part: what may leave the house, and nothing else."""
-    return downloads.public(project, number)
+    return downloads.public(project, number, asked)
 
 
 @router.get(f"{AT}/spec.toml", response_class=StreamingResponse, responses=_FILES)
-def spec(project: Of, number: Number) -> Response:
+def spec(project: Of, number: Number, asked: Who) -> Response:
     """The spec it was made by; with its hierarchies as a zip where it names any. Private."""
-    return downloads.spec(project, number)
+    return downloads.spec(project, number, asked)

@@ -32,7 +32,10 @@ def begin(said: Token, request: Request) -> Key:
     service = service_of(request)
     desk = service.sessions.taken(said.token, said.passphrase, service.settings.passphrase)
     if desk is None:
+        if said.passphrase is not None and service.sessions.waits(said.token):
+            service.audit.record("sign-in refused", service.settings.user(str(service.sessions.owner(said.token))))
         raise NotIn("This token was used already, is no longer good, or the passphrase is wrong.")
+    service.audit.record("sign-in", service.settings.user(desk), by="key")
     return Key(key=service.sessions.cookie(desk), desk=desk)
 
 
@@ -43,3 +46,4 @@ closing = part("session")
 def end(asked: Who) -> None:
     """Sign out: the key is good for nothing any more."""
     asked.service.sessions.leave(asked.session)
+    asked.record("sign-out")

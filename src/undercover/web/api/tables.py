@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import File, UploadFile
@@ -13,7 +14,7 @@ from undercover.web.api.said import router as part
 from undercover.web.desks.desk import Missing
 from undercover.web.desks.progress import done, following, releases
 from undercover.web.desks.project import Project
-from undercover.web.desks.sources import examples, from_database, from_example, from_folder, from_upload, start_profile
+from undercover.web.desks.sources import begin_table, examples, from_database, from_example, from_folder, from_upload
 
 router = part("tables")
 
@@ -71,7 +72,8 @@ def upload(
     asked: Who, file: Annotated[UploadFile, File(description="CSV, Parquet, Excel, SPSS or Stata.")]
 ) -> TableFacts:
     """Begin a table from a file; a job reads and profiles it."""
-    return _begun(asked, from_upload(asked.desk, asked.service.settings, file.filename or "table", file.file))
+    named = file.filename or "table"
+    return _begin(asked, lambda: from_upload(asked.desk, asked.service.settings, named, file.file))
 
 
 @router.post("/tables/from", status_code=201)
@@ -79,15 +81,16 @@ def begin(asked: Who, source: Source) -> TableFacts:
     """Begin a table from an example, a file in an allowed folder, or a database; a job reads and profiles it."""
     settings = asked.service.settings
     if source.example is not None:
-        return _begun(asked, from_example(asked.desk, settings, source.example))
+        example = source.example
+        return _begin(asked, lambda: from_example(asked.desk, settings, example))
     if source.folder is not None:
-        return _begun(asked, from_folder(asked.desk, settings, source.folder))
-    return _begun(asked, from_database(asked.desk, settings, str(source.database)))
+        folder = source.folder
+        return _begin(asked, lambda: from_folder(asked.desk, settings, folder))
+    return _begin(asked, lambda: from_database(asked.desk, settings, str(source.database)))
 
 
-def _begun(asked: Asking, project: Project) -> TableFacts:
-    start_profile(asked.queue, project, asked.service.settings)
-    return facts(project)
+def _begin(asked: Asking, make: Callable[[], Project]) -> TableFacts:
+    return facts(begin_table(asked.desk, asked.queue, asked.service.settings, make))
 
 
 @router.get("/examples")
@@ -107,6 +110,7 @@ def remove(project: Of, asked: Who) -> None:
     """Remove a table and everything made of it."""
     for job in asked.queue.jobs(project):
         asked.queue.cancel(project, job.id)
+    asked.record("remove table", project)
     asked.desk.remove(project)
 
 

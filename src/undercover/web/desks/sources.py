@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import IO, TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
@@ -114,6 +114,18 @@ def examples() -> dict[str, str]:
     from undercover.datasets import hospital
 
     return {**dict.fromkeys(CENSUS, ""), **{name: one.source for name, one in hospital().items()}}
+
+
+def begin_table(desk: Desk, queue: Queue, settings: Settings, make: Callable[[], Project]) -> Project:
+    """Make a table and start its profile; where the queue takes no more, no table is left behind."""
+    queue.require_room(desk.name)  # before a file is copied
+    project = make()
+    try:
+        start_profile(queue, project, settings)
+    except BaseException:
+        desk.remove(project)
+        raise
+    return project
 
 
 def start_profile(queue: Queue, project: Project, settings: Settings) -> Job:

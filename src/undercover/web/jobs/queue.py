@@ -115,13 +115,18 @@ class Queue:
             folder = project.folder / "jobs" / f"{self._newest:013d}-{secrets.token_hex(3)}"
             if not folder.parent.is_dir():
                 raise Missing("This table was removed meanwhile.")
-            if sum(_desk(other) == _desk(folder) for other in self._waiting) >= MOST_WAITING:
-                raise Full(f"{MOST_WAITING} jobs of yours are waiting. Wait for some to be done, or cancel them.")
+            self.require_room(_desk(folder))
             self._prune(project, kind)
             new_job(folder, kind, request, now)
             self._waiting.append(folder)
             self._changed.notify_all()
         return self.job(project, folder.name)
+
+    def require_room(self, desk: str) -> None:
+        """Raise where as many jobs of a desk wait as may."""
+        with self._changed:
+            if sum(_desk(other) == desk for other in self._waiting) >= MOST_WAITING:
+                raise Full(f"{MOST_WAITING} jobs of yours are waiting. Wait for some to be done, or cancel them.")
 
     def job(self, project: Project, key: str) -> Job:
         """A job as it is at this moment."""

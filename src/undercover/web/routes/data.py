@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, Final
 
 from fastapi import APIRouter
@@ -20,6 +21,7 @@ from undercover.web.desks.folders import listed_in
 from undercover.web.desks.project import Project
 from undercover.web.desks.sources import (
     CENSUS,
+    begin_table,
     examples,
     from_database,
     from_example,
@@ -65,14 +67,14 @@ def _new(asked: Asking, opened: str = "") -> HTMLResponse:
 def upload(asked: Who, form: Form) -> Response:
     """Take a file that is sent."""
     name, file = _file(form)
-    return begun(asked, from_upload(asked.desk, asked.service.settings, name, file))
+    return _begin(asked, lambda: from_upload(asked.desk, asked.service.settings, name, file))
 
 
 @router.post("/new/folder")
 def open_folder(asked: Who, form: Form) -> Response:
     """Look into a folder, or take a file of it."""
     if "file" in form:
-        return begun(asked, from_folder(asked.desk, asked.service.settings, field(form, "file")))
+        return _begin(asked, lambda: from_folder(asked.desk, asked.service.settings, field(form, "file")))
     return _new(asked, field(form, "open"))
 
 
@@ -80,13 +82,18 @@ def open_folder(asked: Who, form: Form) -> Response:
 def ask_database(asked: Who, form: Form) -> Response:
     """Take a table of a database."""
     url = with_password(field(form, "url"), field(form, "password"))
-    return begun(asked, from_database(asked.desk, asked.service.settings, url))
+    return _begin(asked, lambda: from_database(asked.desk, asked.service.settings, url))
 
 
 @router.post("/new/example")
 def take_example(asked: Who, form: Form) -> Response:
     """Take a built-in table."""
-    return begun(asked, from_example(asked.desk, asked.service.settings, field(form, "example")))
+    return _begin(asked, lambda: from_example(asked.desk, asked.service.settings, field(form, "example")))
+
+
+def _begin(asked: Asking, make: Callable[[], Project]) -> Response:
+    """Make a table, start its profile, and go there."""
+    return _there(asked, begin_table(asked.desk, asked.queue, asked.service.settings, make))
 
 
 def begun(asked: Asking, project: Project) -> Response:
@@ -212,6 +219,7 @@ def mean_missing(project: Of, asked: Who, form: Form) -> Response:
 def another_file(project: Of, asked: Who, form: Form) -> Response:
     """Take another file in place of one that could not be read."""
     name, file = _file(form)
+    asked.queue.require_room(asked.desk.name)
     return begun(asked, replace_file(project, name, file))
 
 

@@ -22,20 +22,22 @@ router = APIRouter()
 def accept(project: Of, number: int, asked: Who, form: Form) -> Response:
     """Publish a withheld release, by somebody's decision and with a reason."""
     found = outcome(project, number)
-    by, because = _short(form, "by", 200), _short(form, "because", 2000)
+    because = _short(form, "because", 2000)
     if not found.withheld:
         raise DataError("This release is not withheld, so there is nothing to accept.")
-    if not by or not because or field(form, "sure") != "yes":
-        raise ParameterError("Say who decides and why, and tick that you publish it against the verdict.")
-    asked.queue.add(project, "accept", {"release": number, "by": by, "because": because})
+    if not because or field(form, "sure") != "yes":
+        raise ParameterError("Say why, and tick that you publish it against the verdict.")
+    asked.record("accept", project, release=number, because=because)
+    asked.queue.add(project, "accept", {"release": number, "by": asked.user, "because": because})
     return _back(found)
 
 
 @router.post(f"{AT}/decide")
-def decide(project: Of, number: int, form: Form) -> Response:
-    """Note that what the verdict leaves open is decided."""
+def decide(project: Of, number: int, asked: Who, form: Form) -> Response:
+    """Note that what the verdict leaves open is decided, by whoever is signed in."""
     found = outcome(project, number)
-    found.decide(_short(form, "by", 200), sure=field(form, "sure") == "yes")
+    found.decide(asked.user, sure=field(form, "sure") == "yes")
+    asked.record("decide", project, release=number)
     return _back(found)
 
 
@@ -44,7 +46,9 @@ def take_away(project: Of, number: int, asked: Who, form: Form) -> Response:
     """Remove a release, and draw the frontier without it."""
     if field(form, "sure") != "yes":
         raise ParameterError("Tick that the release is to be removed.")
-    remove(outcome(project, number))
+    found = outcome(project, number)
+    asked.record("remove release", project, release=number)
+    remove(found)
     asked.queue.add(project, "frontier", {})
     return RedirectResponse(f"/tables/{project.id}/result", 303)
 
@@ -66,7 +70,8 @@ def make(project: Of, number: int, asked: Who, form: Form) -> Response:
     if job.kind != "whatif" or job.result is None:
         raise Missing("Nothing of this kind was tried, or it is not done.")
     method = {"name": job.request["method"], **job.request["parameters"]}
-    project.change(spec={**project.spec, "method": method}, revision=revision(form))
+    spec = {**project.spec, "method": method, "choice": {"basis": "looked"}}  # by what it reached when it was tried
+    project.change(spec=spec, revision=revision(form))
     return RedirectResponse(f"/tables/{project.id}/run", 303)
 
 

@@ -20,31 +20,34 @@ AT: Final = "/tables/{key}/releases/{number}"
 
 
 @router.get(f"{AT}/public.zip")
-def public(project: Of, number: int) -> StreamingResponse:
+def public(project: Of, number: int, asked: Who) -> StreamingResponse:
     """The public part as a zip: what may leave the house, and nothing else."""
     found = outcome(project, number)
     if found.withheld:
         raise Missing("There is no public part: the tables are withheld until somebody accepts the release.")
     files = public_files(found)
+    asked.record("download", project, release=number, file="public.zip")
     return StreamingResponse(zipped(files), media_type="application/zip", headers=_named(file_name(found, ".zip")))
 
 
 @router.get(f"{AT}/release.json")
-def manifest(project: Of, number: int) -> Response:
+def manifest(project: Of, number: int, asked: Who) -> Response:
     """What the release says of itself."""
     found = outcome(project, number)
     if found.withheld:
         raise Missing("There is no public part: the tables are withheld until somebody accepts the release.")
     public_files(found)
+    asked.record("download", project, release=number, file=MANIFEST)
     headers = _named(file_name(found, ".json"))
     return FileResponse(found.folder / PUBLIC / MANIFEST, media_type="application/json", headers=headers)
 
 
 @router.get(f"{AT}/spec")
-def spec(project: Of, number: int) -> Response:
+def spec(project: Of, number: int, asked: Who) -> Response:
     """The spec as TOML; with its hierarchies as a zip where it names any. Private: it may hold values of the table."""
     found = outcome(project, number)
     files = spec_files(found)
+    asked.record("download", project, release=number, file="spec")
     if len(files) > 1:
         return StreamingResponse(zipped(files), media_type="application/zip", headers=_named("spec.zip"))
     return FileResponse(files[0], media_type="application/toml", headers=_named("spec.toml"))
@@ -65,11 +68,12 @@ def script(project: Of, number: int) -> Response:
 
 
 @router.get(f"{AT}/example")
-def example(project: Of, number: int) -> FileResponse:
+def example(project: Of, number: int, asked: Who) -> FileResponse:
     """The table itself where it is a built-in example, which nobody has as a file."""
     found = outcome(project, number)
     if project.source["kind"] != "example":
         raise Missing("Only the table of a built-in example can be downloaded: you have the others.")
+    asked.record("download", project, release=number, file="example")
     return FileResponse(project.whence, media_type="text/csv", headers=_named(source_name(found)))
 
 
@@ -82,14 +86,16 @@ def report(project: Of, number: int, asked: Who) -> FileResponse:
         "frame-ancestors 'none'"
     )
     place = outcome(project, number).folder / PRIVATE / "report.html"
+    asked.record("download", project, release=number, file="report.html")
     return FileResponse(place, media_type="text/html", headers={"content-security-policy": policy})
 
 
 @router.get(f"{AT}/report.html")
-def report_file(project: Of, number: int) -> FileResponse:
+def report_file(project: Of, number: int, asked: Who) -> FileResponse:
     """The same as a file."""
     found = outcome(project, number)
     headers = _named(file_name(found, "-private-report.html"))
+    asked.record("download", project, release=number, file="report.html")
     return FileResponse(found.folder / PRIVATE / "report.html", media_type="text/html", headers=headers)
 
 

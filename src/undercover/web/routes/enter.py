@@ -23,17 +23,29 @@ def enter(request: Request, used: bool = False) -> HTMLResponse:
 async def say(request: Request) -> Response:
     """The token with the passphrase, where one is asked for."""
     async with request.form(max_files=0, max_fields=9, max_part_size=_ENTERING) as form:
-        return came(request, field(form, "token"), field(form, "passphrase"))
+        said = field(form, "passphrase") if "passphrase" in form else None
+        return came(request, field(form, "token"), said, switch=field(form, "switch") == "yes")
 
 
-def came(request: Request, token: str, said: str | None = None) -> Response:
-    """Let somebody in by a token, which is gone from the address that his browser keeps."""
+def came(request: Request, token: str, said: str | None = None, *, switch: bool = False) -> Response:
+    """Let somebody in by a token, which is gone from the address that the browser keeps.
+
+    Whoever is signed in elsewhere on this server is asked first: a link must not put them, unnoticed, into a workspace
+    whose owner then sees what they upload.
+    """
     service = service_of(request)
+    session, owner = service.session(request), service.sessions.owner(token)
+    if session is not None and owner not in (None, session.desk) and not switch:
+        names = {"own": service.settings.user(session.desk), "other": service.settings.user(str(owner))}
+        return plain_page(request, "switch.html.j2", 409, token=token, **names)
     desk = service.sessions.taken(token, said, service.settings.passphrase)
     if desk is None and service.sessions.waits(token):
-        return plain_page(request, "enter.html.j2", 401, token=token, wrong=said is not None)
+        if said is not None:
+            service.audit.record("sign-in refused", service.settings.user(str(owner)))
+        return plain_page(request, "enter.html.j2", 401, token=token, wrong=said is not None, switch=switch)
     if desk is None:
-        return RedirectResponse("/" if service.session(request) else "/enter?used=true", 303)
+        return RedirectResponse("/" if session else "/enter?used=true", 303)
+    service.audit.record("sign-in", service.settings.user(desk))
     answer = RedirectResponse("/", 303)
     answer.set_cookie(
         service.cookie,
@@ -41,7 +53,7 @@ def came(request: Request, token: str, said: str | None = None) -> Response:
         max_age=DAYS * 86400,
         httponly=True,
         samesite="strict",
-        secure=service.settings.certificate is not None,
+        secure=service.settings.is_encrypted,
     )
     return answer
 
@@ -50,7 +62,8 @@ def came(request: Request, token: str, said: str | None = None) -> Response:
 def link(asked: Who, form: Form) -> HTMLResponse:
     """A one-time address of the same desk, for another browser."""
     token = asked.service.sessions.token(asked.session.desk, MINUTES * 60)
-    address = f"{asked.request.url.scheme}://{asked.request.headers['host']}/?token={token}"
+    here = f"{asked.request.url.scheme}://{asked.request.headers['host']}"
+    address = f"{asked.service.settings.behind_proxy or here}/?token={token}"
     return page(asked, "link.html.j2", address=address, minutes=MINUTES)
 
 
@@ -58,8 +71,9 @@ def link(asked: Who, form: Form) -> HTMLResponse:
 def leave(asked: Who, form: Form) -> Response:
     """Sign out."""
     asked.service.sessions.leave(asked.session)
+    asked.record("sign-out")
     answer = RedirectResponse("/enter", 303)
     answer.delete_cookie(
-        asked.service.cookie, httponly=True, samesite="strict", secure=bool(asked.service.settings.certificate)
+        asked.service.cookie, httponly=True, samesite="strict", secure=asked.service.settings.is_encrypted
     )
     return answer

@@ -47,6 +47,7 @@ def remove(project: Of, asked: Who, form: Form) -> Response:
     """Remove a table and everything made of it."""
     for job in asked.queue.jobs(project):
         asked.queue.cancel(project, job.id)
+    asked.record("remove table", project)
     asked.desk.remove(project)
     return RedirectResponse("/", 303)
 
