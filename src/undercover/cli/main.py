@@ -275,7 +275,7 @@ def _where(error: BaseException) -> str:
 
     lines = ["Traceback (most recent call last):"]
     lines += [line.rstrip() for line in traceback.format_tb(error.__traceback__)]
-    said = f": {error}" if isinstance(error, InternalError) else " (its message is left out: it may hold cells)"
+    said = f": {error}" if isinstance(error, InternalError | ImportError) else " (message left out: it may hold cells)"
     return "\n".join([*lines, f"{type(error).__module__}.{type(error).__qualname__}{said}"])
 
 
