@@ -17,7 +17,7 @@ from undercover.engines.divided import anonymized
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, InternalError, ParameterError, UnreachableError, listed, unknown
 from undercover.forms import read as read_release
-from undercover.guarantees.cells import followers, misread_cells
+from undercover.guarantees.cells import followers
 from undercover.guarantees.checking import Checkable
 from undercover.guarantees.requirements import guarantee_from_mapping
 from undercover.guarantees.verify import Verification, verify_private
@@ -369,14 +369,13 @@ def _must_hold(verification: Verification, n_claims: int) -> None:
 
 
 def _must_give_nothing_away(run: Run) -> None:
-    """Raise where an unchanged column follows a quasi-identifier, or is spelled like generalised cells."""
+    """Raise where an unchanged column follows a quasi-identifier whose hierarchy only the holder knows."""
     trees = {
         name: settings.hierarchy.rows
         for name in run.schema.quasi_identifiers
         if (settings := run.schema.column(name)).hierarchy is not None
     }
-    reading = read_release(run.release)
-    problems = [*misread_cells(reading), *followers(reading, trees)]
+    problems = followers(read_release(run.release), trees) if trees else []
     if problems:
         raise DataError(problems)
 
