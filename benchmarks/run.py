@@ -24,6 +24,7 @@ from benchmarks.cross_bucket_safe import cross_bucket_safe
 from benchmarks.files import files
 from benchmarks.incognito import incognito
 from benchmarks.measure import Book, best, peak_memory, side_by_side
+from benchmarks.memory import memory
 from benchmarks.minimality import minimality
 from benchmarks.mutual_cover import mutual_cover
 from benchmarks.pages import pages
@@ -256,6 +257,7 @@ def main() -> None:
     surface(book, options.rows)
     pages(book, options.rows)
     files(book)
+    memory(book, 4 * options.rows)
     if options.large:
         growth_beyond(book, options.rows, threads)
     book.write(options.out)

@@ -9,10 +9,8 @@ from typing import Any
 from unittest.mock import patch
 from xml.sax.saxutils import escape, quoteattr
 
-import vl_convert
-
 from undercover.model.view import Picture
-from undercover.pages import jinja
+from undercover.pages import chart_process, jinja, svg
 from undercover.pages.svg import drawings
 
 
@@ -29,11 +27,11 @@ def frame(picture: Picture, name: str = "") -> str:
 @contextmanager
 def framed() -> Iterator[None]:
     """Pages have frames for pictures."""
-    with patch.object(jinja, "drawings", frame):
+    with patch.object(jinja, "drawings", frame), patch.object(chart_process._process, "start"):
         yield
 
 
-_draw = vl_convert.vegalite_to_svg
+_draw = svg.draw_chart
 _drawn: dict[str, str] = {}
 
 
@@ -48,5 +46,5 @@ def drawn_once(spec: dict[str, Any]) -> str:
 @contextmanager
 def drawing() -> Iterator[None]:
     """Pages have their pictures drawn after all."""
-    with patch.object(jinja, "drawings", drawings), patch.object(vl_convert, "vegalite_to_svg", drawn_once):
+    with patch.object(jinja, "drawings", drawings), patch.object(svg, "draw_chart", drawn_once):
         yield

@@ -7,6 +7,7 @@ from undercover.attacks.bucket_matching import BucketMatching as BucketMatching
 from undercover.attacks.corruption.channel import Corruption as Corruption
 from undercover.attacks.corruption.true_values import OrdinaryCorruption as OrdinaryCorruption
 from undercover.attacks.joint.attack import JointRelease as JointRelease
+from undercover.attacks.joint.tables_beside import TablesBeside as TablesBeside
 from undercover.attacks.journalist import Journalist as Journalist
 from undercover.attacks.linkage import Linkage as Linkage
 from undercover.attacks.nearest_row import NearestRow as NearestRow

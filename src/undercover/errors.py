@@ -25,6 +25,8 @@ A message says what is wrong, what was found and what to do. Problems found toge
 from __future__ import annotations
 
 import difflib
+import errno
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -33,6 +35,21 @@ class UndercoverError(Exception):
     """Root of everything a caller can act on."""
 
     exit_code = 2
+
+    @property
+    def kind(self) -> str:
+        """What went wrong in one word, for programs: the name of the class.
+
+        >>> DataError("The table is empty.").kind, UnknownFormError("aggregated", []).kind
+        ('data', 'unknown-form')
+        """
+        words = re.sub(r"(?<!^)(?=[A-Z])", "-", type(self).__name__.removesuffix("Error"))
+        return words.lower() or "error"
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``--json`` says of it."""
+        problems = list(getattr(self, "problems", (str(self),)))
+        return {"kind": self.kind, "exit_code": self.exit_code, "message": str(self), "problems": problems}
 
 
 class InputError(UndercoverError):
@@ -112,6 +129,10 @@ class UnreachableError(UndercoverError):
         self.by_values = by_values
         super().__init__(message)
 
+    def to_dict(self) -> dict[str, Any]:
+        """What ``--json`` says of it, with the best that can be reached."""
+        return {**super().to_dict(), "best": self.best}
+
 
 class VerificationError(UndercoverError):
     """A published table does not keep what it promises."""
@@ -158,9 +179,103 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     return f"{what} `{name}` is not known.{hint} There are: {listed(names)}."
 
 
+def described(values: Iterable[object], limit: int = 3) -> str:
+    """How many cells there are and what they look like; never what they hold, which is private.
+
+    >>> described(["Ada Lovelace", "36"]), described(["x"]), described([])
+    ('2 values (a text of 12 characters, a number of 2 digits)', '1 value (a text of 1 character)', 'no value')
+    """
+    everything = list(values)
+    if not everything:
+        return "no value"
+    shapes = ", ".join(shape_of(value) for value in everything[:limit])
+    more = ", …" if len(everything) > limit else ""
+    return f"{len(everything):,} value{'s' * (len(everything) != 1)} ({shapes}{more})"
+
+
+def shape_of(value: object) -> str:
+    """What a cell looks like.
+
+    >>> shape_of("Ada"), shape_of(3.5), shape_of("-36"), shape_of("")
+    ('a text of 3 characters', 'a number', 'a number of 2 digits', 'an empty text')
+    """
+    if not isinstance(value, str):
+        return "a number" if isinstance(value, int | float) else f"a value of type {type(value).__name__}"
+    if not value:
+        return "an empty text"
+    figures = value.strip().removeprefix("-")
+    if figures.isdecimal():
+        return f"a number of {len(figures)} digit{'s' * (len(figures) != 1)}"
+    return f"a text of {len(value):,} character{'s' * (len(value) != 1)}"
+
+
 def listed(names: Iterable[object], limit: int = 12) -> str:
     """Names in backticks, cut after ``limit``."""
     everything = [f"`{name}`" for name in names]
     if len(everything) <= limit:
         return ", ".join(everything) or "none"
     return ", ".join(everything[:limit]) + f" and {len(everything) - limit} more"
+
+
+_CURES = {
+    errno.ENOENT: "Look whether it is still there and spelled this way.",
+    errno.ENOTDIR: "A part of this path is a file; look for a wrong name in it.",
+    errno.EISDIR: "It is a folder; name a file in it.",
+    errno.ENAMETOOLONG: "Choose a shorter name.",
+    errno.ELOOP: "Links lead round in a circle; name the file itself.",
+    errno.EIO: "The disk reports an error; copy it to another disk and try again.",
+    errno.EMFILE: "Too many files are open; allow more (ulimit -n) and try again.",
+    errno.ESTALE: "The network drive lost it; connect it again and try again.",
+}
+_TO_READ = {
+    errno.EACCES: "Ask its owner for the permission to read it, or copy it to a folder of your own.",
+    errno.EPERM: "Ask its owner for the permission to read it, or copy it to a folder of your own.",
+}
+_TO_WRITE = {
+    errno.EACCES: "Choose a folder you may write to, or ask its owner for the permission.",
+    errno.EPERM: "Choose a folder you may write to, or ask its owner for the permission.",
+    errno.EROFS: "The disk can only be read; choose a folder on another one.",
+    errno.ENOSPC: "Make room on that disk, or choose a folder on another one.",
+    errno.EDQUOT: "Your share of that disk is used up; make room, or choose a folder on another one.",
+    errno.EFBIG: "The disk takes no file of that size; choose a folder on another one.",
+}
+
+
+def unreadable(what: str, error: OSError) -> str:
+    """Say that a file cannot be read, why, and what to do.
+
+    >>> unreadable("`people.csv`", PermissionError(errno.EACCES, "Permission denied"))  # doctest: +ELLIPSIS
+    '`people.csv` cannot be read: Permission denied. Ask its owner for the permission to read it, ...'
+    """
+    if error.errno is None:  # raised by a library that came upon something else than it expected
+        return damaged(what)
+    return f"{what} cannot be read: {_reason(error)}. {_cure(error, _TO_READ, 'Copy it elsewhere and try again.')}"
+
+
+def damaged(what: str, found: str = "") -> str:
+    """Say that a file is damaged or incomplete, what was found, and what to do.
+
+    >>> damaged("`people.parquet`", "it ends in the middle")
+    '`people.parquet` is damaged or incomplete: it ends in the middle. Copy or download it again, or export it anew.'
+    """
+    shown = f": {found}" if found else ""
+    return f"{what} is damaged or incomplete{shown}. Copy or download it again, or export it anew."
+
+
+def unwritable(what: str, error: OSError, verb: str = "written") -> str:
+    """Say that a file or folder cannot be written, why, and what to do.
+
+    >>> unwritable("`out`", OSError(errno.ENOSPC, "No space left on device"))
+    '`out` cannot be written: No space left on device. Make room on that disk, or choose a folder on another one.'
+    """
+    return f"{what} cannot be {verb}: {_reason(error)}. {_cure(error, _TO_WRITE, 'Choose another folder.')}"
+
+
+def _reason(error: OSError) -> str:
+    """Why, without the path, which is named before."""
+    return error.strerror or type(error).__name__
+
+
+def _cure(error: OSError, of_kind: Mapping[int, str], other: str) -> str:
+    number = error.errno or 0
+    return of_kind.get(number) or _CURES.get(number, other)

@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-from undercover.errors import InputError, listed
+from undercover.errors import InputError, listed, unreadable
 
 MOST_LEVELS: Final = 100
 """Of what is nested, and parts of a dotted key of TOML."""
@@ -72,7 +72,7 @@ def toml_of(path: Path, what: str, refused: type[InputError]) -> dict[str, Any]:
         content = tomllib.loads(text)
         _check_levels(content)
     except OSError as error:
-        raise refused(f"The {what} `{path}` cannot be read: {error.strerror or error}.") from error
+        raise refused(unreadable(f"The {what} `{path}`", error)) from error
     except UnicodeDecodeError as error:
         raise refused(f"The {what} `{path}` is not UTF-8. Save it as UTF-8.") from error
     except RecursionError as error:

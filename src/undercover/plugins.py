@@ -57,6 +57,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
         "bucket-matching": "undercover.attacks.bucket_matching:BucketMatching",
         "journalist": "undercover.attacks.journalist:Journalist",
         "told-groups": "undercover.attacks.told_groups:ToldGroups",
+        "tables-beside": "undercover.attacks.joint.tables_beside:TablesBeside",
         "algorithm-aware": "undercover.studies.algorithm_aware.attack:AlgorithmAware",
         "known-values": "undercover.studies.algorithm_aware.known_values:KnownValues",
         "minimality": "undercover.methods.mondrian.minimality.attack:Minimality",

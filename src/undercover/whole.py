@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from undercover import ending
-from undercover.errors import OutputError, listed
+from undercover.errors import OutputError, listed, unwritable
 from undercover.system import alive, lock, open_to_lock, sync
 from undercover.wording import option
 
@@ -60,6 +60,7 @@ def write_whole(
                     stream.write(content.encode() if isinstance(content, str) else content)
                 stream.flush()
                 os.fsync(handle)
+                ending.changing(place)
                 made.replace(place)
             sync(place.parent)
         except BaseException:
@@ -67,7 +68,7 @@ def write_whole(
                 made.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise OutputError(f"`{path}` cannot be written: {error.strerror or error}.") from error
+        raise OutputError(unwritable(f"`{path}`", error)) from error
 
 
 @contextmanager
@@ -78,15 +79,23 @@ def whole_folder(
 
     It does so within ``around``, which is given the written folder. If anything fails before, what stood there stands.
     """
+    above = _make_parents(place)
     clear_away(place)
     made, handle = _begun(place)
-    undo = ending.begun(lambda: shutil.rmtree(made, ignore_errors=True))
+
+    def remove() -> None:
+        shutil.rmtree(made, ignore_errors=True)
+        for parent in above:  # that were made for it, and in which nothing lies
+            with suppress(OSError):
+                parent.rmdir()
+
+    undo = ending.begun(remove)
     try:
         yield made
         _sync_all(made)
         with around(made):
+            ending.changing(place)
             put(made, place, force=force)
-            ending.MADE.append(f"`{place}`")
     finally:
         undo()  # what was not finished, or what stood there before
         ending.done(undo)
@@ -109,11 +118,14 @@ def check_folder(target: Path, *, force: bool, strange: Callable[[Path], Iterabl
     """Refuse, before any work, a folder that cannot be made or must not be replaced; where it is.
 
     ``strange`` names what lies in a folder that was not written by us. What somebody who was killed left is removed.
+    Folders above it that do not exist are made when it is written (:func:`whole_folder`).
     """
     place = Path(os.path.abspath(target))
     if not place.name:
         raise OutputError(f"`{target}` cannot be a new folder. Name one.")
-    _check_parent(target, place)
+    if not place.parent.is_dir():
+        check_above(target)
+        return place
     try:
         clear_away(place)
         if os.path.lexists(place):
@@ -134,7 +146,7 @@ def check_folder(target: Path, *, force: bool, strange: Callable[[Path], Iterabl
                 )
         _try(place)
     except OSError as error:
-        raise OutputError(f"`{target}` cannot be written: {error.strerror or error}.") from error
+        raise OutputError(unwritable(f"`{target}`", error)) from error
     return place
 
 
@@ -142,10 +154,12 @@ def check_above(target: Path) -> None:
     """Refuse, before any work, a folder that nothing can be written to, or that cannot be made where it is to be."""
     place = Path(os.path.abspath(target))
     above = next(one for one in (place, *place.parents) if os.path.lexists(one))
+    if not above.is_dir():
+        raise OutputError(f"`{target}` cannot be made: `{above}` is not a folder. Choose another place.")
     try:
         _try(above / place.name)
     except OSError as error:
-        raise OutputError(f"`{target}` cannot be written: {error.strerror or error}.") from error
+        raise OutputError(unwritable(f"`{target}`", error)) from error
 
 
 def check_file(target: Path, *, force: bool, ours: Callable[[bytes], bool]) -> None:
@@ -171,7 +185,7 @@ def check_file(target: Path, *, force: bool, ours: Callable[[bytes], bool]) -> N
         os.close(handle)
         made.unlink()
     except OSError as error:
-        raise OutputError(f"`{target}` cannot be written: {error.strerror or error}.") from error
+        raise OutputError(unwritable(f"`{target}`", error)) from error
 
 
 def is_page(start: bytes) -> bool:
@@ -238,8 +252,16 @@ def _try(place: Path) -> None:
 
 def _check_parent(target: Path, place: Path) -> None:
     if not place.parent.is_dir():
-        what = "is a file" if place.parent.exists() else "does not exist. Make it first"
+        what = "is a file. Choose another one" if place.parent.exists() else "does not exist. Make it first"
         raise OutputError(f"The folder `{target.parent}` in which `{place.name}` is to be made {what}.")
+
+
+def _make_parents(place: Path) -> list[Path]:
+    """Make the folders above a place that do not exist; those that were made, the innermost first."""
+    lacking = [parent for parent in place.parents if not os.path.lexists(parent)]
+    for parent in reversed(lacking):
+        parent.mkdir(exist_ok=True)
+    return lacking
 
 
 def _begun(place: Path, mode: int | None = None) -> tuple[Path, int]:

@@ -83,7 +83,7 @@ def test_the_domain_changes_the_estimate_not_the_bounds_here():
     # Of 20, 25, 29 one is up to 24; `*` covers six values and missing.
     assert as_tuple(count(AGES, few, age=uc.Between(high=24))) == (2 / 3 + 1 / 7, 0, 3)
     assert as_tuple(count(AGES, {"age": range(20, 61)}, age=uc.Between(low=50))) == (11 / 42, 0, 1)
-    with pytest.raises(DataError, match="lacks published values: `29`, `34`"):
+    with pytest.raises(DataError, match="lacks published values: 2 values"):
         count(AGES, {"age": [20, 30, 40]}, age=uc.Between(high=24))
 
 

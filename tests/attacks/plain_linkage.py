@@ -57,6 +57,9 @@ class PlainLinkage:
                 for i in found:
                     for value, share in shares[i][name].items():
                         belief[value] += share / len(found)
+                if person[name] is not None:  # a missing value is no value: asked among those who have one
+                    there = 1 - belief.pop(None, Fraction(0))
+                    belief = Counter({value: share / there for value, share in belief.items()})
                 best = [value for value, share in belief.items() if share == max(belief.values())]
                 self.attribute[name].append(Fraction(belief[person[name]]))
                 self.hits[name].append(Fraction(person[name] in best, max(len(best), 1)))

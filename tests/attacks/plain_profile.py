@@ -44,12 +44,13 @@ def plain_profile(case: Case, known: tuple[str, ...], reading: Reading | None = 
 
 def covering(boxes: Boxes, codes: Whole) -> list[NDArray[np.bool_]]:
     """(n_people, n_boxes) of every column, whether a box covers the value of a person."""
-    ends = [*boxes.word_starts[1:].tolist(), boxes.masks.shape[1]]
     found = []
-    for j, (begin, end) in enumerate(zip(boxes.word_starts.tolist(), ends, strict=True)):
-        words = np.ascontiguousarray(boxes.masks[:, begin:end])
-        bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little").astype(bool)  # (n_boxes, n_values)
-        found.append(bits[:, codes[:, j]].T)
+    for j, cover in enumerate(boxes.covers):
+        bits = np.zeros((cover.n_cells, cover.n_positions), dtype=bool)
+        for cell in range(cover.n_cells):
+            for run in range(cover.starts[cell], cover.starts[cell + 1]):
+                bits[cell, cover.low[run] : cover.high[run] + 1] = True
+        found.append(bits[boxes.cells[:, j]][:, codes[:, j]].T)
     return found
 
 

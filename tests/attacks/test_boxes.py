@@ -12,6 +12,7 @@ from undercover.forms import boxes as boxes_module
 from undercover.forms import read
 from undercover.forms.boxes import Boxes, boxes_of, match, value_codes
 from undercover.forms.case import as_release
+from undercover.forms.coverage import Coverage
 from undercover.model.release import PublishedTable
 
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="ill", missing="category")
@@ -21,8 +22,8 @@ DATA = pa.table(
 
 
 def covered(boxes: Boxes, box: int, column: int, size: int) -> list[int]:
-    start = int(boxes.word_starts[column])
-    return [code for code in range(size) if int(boxes.masks[box, start + code // 64]) >> (code % 64) & 1]
+    cell = boxes.cells[box, column]
+    return [code for code in range(size) if boxes.covers[column].holds(np.array([cell]), np.array([code]))[0]]
 
 
 def test_the_original_as_it_is_has_a_box_for_every_combination() -> None:
@@ -68,21 +69,20 @@ def test_values_the_original_does_not_have_come_behind_its_codes() -> None:
 
 
 def random_ranges(rng: np.random.Generator, count: int, size: int) -> tuple[Boxes, NDArray[np.bool_]]:
-    """Boxes over one column of numbers and one of two values, as masks and as a truth table."""
+    """Boxes over one column of numbers and one of two values, as runs and as a truth table."""
     low = rng.integers(0, size, count)
     high = np.minimum(low + rng.integers(0, 4, count), size - 1)
     codes = np.arange(size)
     inside = (low[:, None] <= codes) & (codes <= high[:, None])
-    padded = np.zeros((count, -(-size // 64) * 64), bool)
-    padded[:, :size] = inside
-    sex = rng.integers(1, 4, count).astype(np.uint64)
-    masks = np.concatenate([np.packbits(padded, axis=1, bitorder="little").view(np.uint64), sex[:, None]], axis=1)
-    truth = inside[:, :, None] & ((sex[:, None] >> np.arange(2, dtype=np.uint64)) & np.uint64(1)).astype(bool)[:, None]
+    sex = rng.integers(1, 4, count)
+    truth = inside[:, :, None] & ((sex[:, None] >> np.arange(2)) & 1).astype(bool)[:, None]
+    ages = Coverage.of_ranges(low, high, size)
+    sexes = Coverage.of_ranges(np.array([0, 0, 1, 0]), np.array([-1, 0, 1, 1]), 2)
     boxes = Boxes(
         weights=np.ones(count, np.int64),
         bucket_of=np.arange(count),
-        masks=np.ascontiguousarray(masks),
-        word_starts=np.array([0, padded.shape[1] // 64]),
+        cells=np.stack([np.arange(count), sex], axis=1).astype(np.int32),
+        covers=(ages, sexes),
         value_starts=np.array([0, size, size + 2]),
         exact=None,
         sensitive={},
@@ -106,7 +106,7 @@ def test_single_values_are_matched_by_their_keys() -> None:
     rng = np.random.default_rng(61)
     exact, targets = rng.integers(0, 4, (200, 3)), rng.integers(0, 5, (70, 3))
     nothing = np.zeros(0, np.int64)
-    boxes = Boxes(np.ones(200, np.int64), np.arange(200), np.zeros((200, 0), np.uint64), nothing, nothing, exact, {})
+    boxes = Boxes(np.ones(200, np.int64), np.arange(200), np.zeros((200, 0), np.int32), (), nothing, exact, {})
     offsets, members = match(boxes, targets, 1)
     for i, target in enumerate(targets):
         assert (

@@ -39,13 +39,16 @@ def by_hand(people: list[dict[str, Any]], release: Any, known: tuple[str, ...], 
     found = []
     for person in people:
         fitting = [row for row in qit if all(covers(row[name], person[name]) for name in known)]
-        share = Fraction(0)
+        share = missing = Fraction(0)
         for bucket in {row["bucket"] for row in fitting}:
             inside = sum(row["bucket"] == bucket for row in fitting)
             with_value = sum(
                 line["count"] for line in sat if line["bucket"] == bucket and line[sensitive] == person[sensitive]
             )
             share += Fraction(inside * with_value, len(fitting) * sizes[bucket])
+            without = sum(line["count"] for line in sat if line["bucket"] == bucket and line[sensitive] is None)
+            missing += Fraction(inside * without, len(fitting) * sizes[bucket])
+        share /= 1 if person[sensitive] is None else 1 - missing  # asked among those who have a value
         found.append((len(fitting), len({row["bucket"] for row in fitting}), share))
     return found
 

@@ -88,9 +88,8 @@ def weighed(bitmaps, targets, weights, least=0, n_planes=None):
     bits = max(1, int(np.max(weights)).bit_length()) if n_planes is None else n_planes
     planes = bit_planes(np.arange(len(weights)), np.array(weights), bits, bitmaps.shape[1])
     rows = np.zeros(len(targets) + 1, dtype=np.int64)
-    starts = np.zeros(targets.shape[1], dtype=np.int64)
     held = Weights(planes, np.array([0, bits]), np.zeros(2, np.int64), NONE, NONE)
-    found, _ = weigh_covering(bitmaps, starts, targets, rows, NONE, least, held)
+    found, _ = weigh_covering(bitmaps, targets, rows, NONE, least, held)
     return found.tolist()
 
 
@@ -122,7 +121,6 @@ def test_planes_and_lists_against_plain_sums(data):
     values = np.array(weights, dtype=np.int64)
     _, true = weigh_covering(
         bitmaps,
-        np.zeros(columns, dtype=np.int64),
         targets,
         np.arange(len(targets) + 1),
         np.zeros(len(targets), dtype=np.int64),

@@ -181,7 +181,7 @@ def test_nested_cells_part_the_combinations() -> None:
     tables = [foreign_table(fine, "fine", sensitive="salary"), foreign_table(coarse, "coarse", sensitive="salary")]
     assert JointRelease(shared="nested").run(tables).l == 2
     words = foreign_table(pa.table({"age": ["young"] * 4 + ["old"] * 2, "salary": values}), "words", sensitive="salary")
-    with pytest.raises(DataError, match="does not know the cells"):
+    with pytest.raises(DataError, match="does not know 2 values"):
         JointRelease(shared="nested").run([tables[0], words])
 
 

@@ -49,7 +49,7 @@ def test_a_population_is_read_from_its_file(tmp_path: Path) -> None:
     place = tmp_path / "everybody.csv"
     pyarrow.csv.write_csv(EVERYBODY, place)
     assert journalist(uc.Mondrian(k=6), population=place).k_map == 9
-    with pytest.raises(DataError, match="Nobody of the population has `41` in `age`"):
+    with pytest.raises(DataError, match=r"Nobody of the population has 1 value .* in `age`"):
         journalist(uc.Mondrian(k=6), population=EVERYBODY.slice(0, 7))
 
 

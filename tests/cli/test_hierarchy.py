@@ -124,8 +124,8 @@ def test_check_names_every_problem_together(undercover: Command, tmp_path: Path)
     assert "4 problems" in done.err
     assert "line 3: level 2 is not a function of level 1" in done.err
     assert "line 4: 2 labels where the header has 3 levels" in done.err
-    assert "line 5: leaf `Bonn` is already on line 2" in done.err
-    assert "does not cover `Oslo`, `Rome`" in done.err
+    assert "line 5: its leaf is already on line 2" in done.err
+    assert "does not cover 2 values" in done.err
     as_json = undercover("hierarchy", "check", file, "--data", data, "--column", "town", "--json")
     assert as_json.code == 2
     found = json.loads(as_json.out)

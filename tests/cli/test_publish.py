@@ -221,8 +221,8 @@ def test_force_replaces_no_folder_that_is_not_a_release(
     done = undercover("publish", people, *roles, *MONDRIAN, "--out", tmp_path / "home", "--force")
     assert (done.code, "does not know as its own" in " ".join(done.err.split())) == (2, True)
     assert (tmp_path / "home" / "thesis.tex").read_text() == "years of work"
-    done = undercover("publish", people, *roles, *MONDRIAN, "--out", tmp_path / "no" / "out")
-    assert (done.code, "does not exist" in done.err) == (2, True)
+    done = undercover("publish", people, *roles, *MONDRIAN, "--out", tmp_path / "home" / "thesis.tex" / "out")
+    assert (done.code, "is not a folder" in done.err) == (2, True)
 
 
 def test_missing_values_as_declared(undercover: Command, roles: list[str], people: Path, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from undercover.forms.estimates import Estimates
 from undercover.forms.generalized.reading import PLUGIN as GENERALIZED
 from undercover.forms.reading import FormPlugin
 from undercover.model.about import About, Example, about_of
+from undercover.model.beliefs import JointBeliefs
 from undercover.model.finding import Finding
 from undercover.model.form import Generalized
 from undercover.model.groups import Groups
@@ -57,6 +58,8 @@ class ByThreads(uc.Mondrian):
 
 class Talkative(uc.Mondrian):
     """Says in public whose table it was."""
+
+    name: ClassVar[str] = "talkative"
 
     def anonymize(self, table: Table, **how: Any) -> Draft:
         draft = super().anonymize(table, **how)
@@ -186,7 +189,7 @@ def published(moved: bool = False, changed: bool = False) -> Run:
         data = data.set_column(0, "x", [["[12, 13]"] * table.rows])
     if changed:
         data = data.set_column(2, "s", [["s1"] * table.rows])
-    release = replace(run.release, tables=(replace(table, data=data),), form=Planted())
+    release = replace(run.release, method="planting", tables=(replace(table, data=data),), form=Planted())
     return replace(run, release=release)
 
 
@@ -265,7 +268,26 @@ class Undecided(uc.KAnonymity):
         return Finding(self.name, self.parameters())
 
 
+class Hasty(uc.KAnonymity):
+    def holds_jointly(self, beliefs: JointBeliefs) -> bool | None:
+        return all(bool((block.assumed.max(axis=1) < 1).all()) for block in beliefs.blocks())
+
+
+class Wordy(uc.KAnonymity):
+    def holds_jointly(self, beliefs: JointBeliefs) -> Any:
+        return "perhaps"
+
+
+class Turned(uc.KAnonymity):
+    def holds_jointly(self, beliefs: JointBeliefs) -> bool | None:
+        certain = all(bool((block.least.max(axis=1) == 1).all()) for block in beliefs.blocks())
+        return True if certain else None
+
+
 GUARANTEES = {
+    "Hasty": (Hasty(k=2), "fails across releases by what an attack assumes"),
+    "Wordy": (Wordy(k=2), "answers 'perhaps' across releases"),
+    "Turned": (Turned(k=2), "holds across releases where everybody's value is certain"),
     "Bounded": (Bounded(k=5), "but not when two of them are made one"),
     "Lossy": (Lossy(k=2), "comes back from a spec as another"),
     "Mute": (Mute(k=2), "says nothing of itself"),

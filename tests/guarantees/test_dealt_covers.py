@@ -24,7 +24,8 @@ def test_what_was_dealt_by_hand_keeps_what_it_promises(shape: Shape) -> None:
     assert not checked.problems
     assert [(finding.holds, finding.actual) for finding in checked.findings] == [(True, 0.2)] * len(checked.findings)
     assert [(finding.holds, finding.needs) for finding in public.findings] == [(None, "private")] * len(public.findings)
-    assert public.holds
+    refutable = any(finding.name == "attribute-cover" for finding in public.findings)
+    assert public.holds is (True if refutable else None)
 
 
 def frame_with(run: Run, name: str, column: str, change: Callable[[Any], None]) -> Run:

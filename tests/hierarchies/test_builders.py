@@ -97,7 +97,7 @@ def test_levels_of_dates_are_checked(levels: list[str]) -> None:
 
 
 def test_texts_that_are_no_dates_are_named() -> None:
-    with pytest.raises(HierarchyError, match="holds values that are no dates: `March`"):
+    with pytest.raises(HierarchyError, match="holds values that are no dates: 1 value"):
         from_dates(["March"])
 
 

@@ -32,7 +32,7 @@ def test_written_and_read_back(tmp_path: Path) -> None:
         ("a,x\nb,x\n", r"h.csv`, line 1: the header must be 'level0,level1'"),
         ("level0,level1\na,x\nb\n", r"h.csv`, line 3: 1 labels where the header has 2"),
         ("level0,level1\na,x\n\nb,\n", r"line 4: no label on `level1`"),
-        ("level0,level1\na,x\na,x\n", r"line 3: leaf `a` is already on line 2"),
+        ("level0,level1\na,x\na,x\n", r"line 3: its leaf is already on line 2"),
         ("level0,level1,level2\na,x,p\nb,x,q\n", r"line 3: level 2 is not a function of level 1"),
         ("level0,level1\na,*\nb,*\nc,x\n", r"h.csv`: `\*` stands for everything"),
     ],

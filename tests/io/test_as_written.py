@@ -190,10 +190,7 @@ def test_numbers_are_published_in_their_most_frequent_spelling(
 def test_every_way_of_writing_a_number_is_kept_and_several_are_said(tmp_path: Path) -> None:
     found = read(put(tmp_path, ODD))
     assert unchanged(found, tmp_path)[0] == chosen(ODD)
-    assert found.notes == {
-        "x": "`x`: 2 values are spelled in several ways (such as `9.9` and `9.90`), count as one and are published in "
-        "one."
-    }
+    assert found.notes == {"x": "`x`: 2 values are spelled in several ways, count as one and are published in one."}
     assert (
         json.loads((tmp_path / "public" / "release.json").read_text())["tables"][0]["columns"][0]["written"] == NUMBERS
     )

@@ -149,6 +149,7 @@ def test_the_folder_is_as_the_contract_says(tmp_path: Path) -> None:
         "guarantees",
         "algorithm_safe",
         "corruption_robust",
+        "choice",
         "form",
         "tables",
         "suppressed_rows",
@@ -290,8 +291,10 @@ def test_force_never_deletes_what_is_no_release(tmp_path: Path) -> None:
 
 
 def test_places_that_cannot_be_written_to(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="does not exist"):
-        save(make_run(), tmp_path / "no" / "out")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="is not a folder"):
+        save(make_run(), tmp_path / "file" / "out")
+    (tmp_path / "file").unlink()
     with pytest.raises(OutputError, match="cannot be a new folder"):
         save(make_run(), "/")
     with pytest.raises(ParameterError, match="one of `csv`, `parquet`, `xlsx`, `dta`, `sav`"):

@@ -186,7 +186,7 @@ def test_what_is_not_gzip_or_cut_off_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be unpacked"):
         read_csv(put(tmp_path, "a,b\n1,2\n", "t.csv.gz"))
     packed = gzip.compress(b"a,b\n" + bytes(str(list(range(200_000))), "ascii").replace(b", ", b",1\n") + b"\n")
-    with pytest.raises(DataError, match=r"cannot be (unpacked|read)"):
+    with pytest.raises(DataError, match="damaged or incomplete"):
         read_csv(put(tmp_path, packed[: len(packed) - 20], "t.csv.gz"))
 
 

@@ -46,7 +46,10 @@ def test_umlauts_of_a_spreadsheet(tmp_path: Path) -> None:
         ("a,b\n0,1\n", ["1 rows for the 2 values of the header."]),
         ("a,b\n0,1\n1,0\n0,0\n", ["3 rows for the 2 values"]),
         ("town,a,b\na,0,1\nb,1,0\n", ["2 rows for the 3 values of the header. Where rows begin with their value"]),
-        ("a,b\n0,x\n,0\n", ["line 2: 'x' under `b` is not a number.", "line 3: '' under `a` is not a number."]),
+        (
+            "a,b\n0,x\n,0\n",
+            ["line 2: a text of 1 character under `b` is not", "line 3: an empty text under `a` is not"],
+        ),
         (",a,b\na,0,1\nc,1,0\n", ["line 3: the row is that of `c`, which is not in the header."]),
         (",a,b\na,0,1\na,1,0\n", ["line 3: `a` already has the row on line 2."]),
         ("a,b\n0,1\n2,0\n", ["own.csv`: Distances must be the same both ways: 1 from `a` to `b`, 2 from `b` to `a`."]),

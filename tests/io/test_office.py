@@ -210,6 +210,6 @@ def test_without_the_libraries_the_extra_is_named(tmp_path: Path, monkeypatch: p
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     monkeypatch.setitem(sys.modules, "pyreadstat", None)
     for name in ("t.xlsx", "t.sav"):
-        (tmp_path / name).write_text("")
+        (tmp_path / name).write_text("x")
         with pytest.raises(MissingExtraError, match=r"undercover\[office\]"):
             read(tmp_path / name)

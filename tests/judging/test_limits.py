@@ -36,10 +36,14 @@ def test_belief_and_gain(belief: float, gain: float, people: int) -> None:
     # In the second class `a` is believed with 0.5, less than without the release; `b` with 0.5 and not with 0.3.
     told = reasons(ANYTHING | {"belief": belief, "gain": gain})
     expected = people + 5 * (belief == 0.5)
+    believed = {0.91: 0, 0.9: 9, 0.5: 19}[belief]
     assert sum(reason.people or 0 for reason in told) == expected
+    assert [reason.excused for reason in told] == [believed - expected] * bool(believed)
     if told:
-        assert told[0].weight == "stop"
-        assert told[0].text.startswith(f"{expected} people: `disease` is believed with at least")
+        assert told[0].weight == ("stop" if expected else "note")
+        assert told[0].text.startswith(f"`disease` can be inferred with {belief:.0%} or more for {believed} people.")
+        assert (f"{believed - expected} of them are excused" in told[0].text) is (0 < expected < believed)
+        assert ("All of them are excused" in told[0].text) is not expected
 
 
 @pytest.mark.parametrize(("allowed", "weight"), [(0.45, "note"), (0.44, "stop")])
@@ -56,7 +60,10 @@ def test_harmful_values_only(harmful: Any, people: int) -> None:
 
 @pytest.mark.parametrize(
     ("harmful", "told"),
-    [({"diesase": ["a"]}, "Did you mean `disease`"), ({"disease": ["HIV"]}, "Harmful value of `disease`")],
+    [
+        ({"diesase": ["a"]}, "Did you mean `disease`"),
+        ({"disease": ["HIV"]}, "`HIV` does not occur in `disease`"),
+    ],
 )
 def test_harm_the_table_does_not_have_is_refused(harmful: Any, told: str) -> None:
     with pytest.raises(ParameterError, match=told):
@@ -120,7 +127,8 @@ def test_membership_by_the_share_of_the_population(limit: float, people: int) ->
     schema = uc.Schema(quasi_identifiers=["age"], sensitive="disease", population=0.5)
     told = reasons(ANYTHING | {"membership": limit}, schema=schema)
     assert sum(reason.people or 0 for reason in told) == people
-    assert all((reason.weight, reason.regulator) == ("stop", "linkability") for reason in told)
+    # The estimate exceeds a limit, or cannot be judged by: never nothing at all.
+    assert [(reason.weight, reason.regulator) for reason in told] == [("stop" if people else "ask", "linkability")]
 
 
 @pytest.mark.parametrize(("limit", "people"), [(0.05, 0), (0.049, 20)])

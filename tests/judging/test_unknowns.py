@@ -32,9 +32,22 @@ def test_an_identifier_that_repeats_until_somebody_says_what_a_person_is() -> No
     people = PEOPLE.set_column(0, "name", pa.array([f"P{i // 2}" for i in range(40)]))
     found = verdict(people)
     assert (found.title, [reason.kind for reason in found.reasons]) == ("Decide", ["unit"])
-    assert "40 of 40 rows share their `name`" in found.reasons[0].text
+    assert found.reasons[0].text.startswith("`name` (identifier) has 20 values with 2 rows each")
+    assert 'unit="row"' in found.reasons[0].change
+    assert verdict(people, replace_unit("row")).title == "Ready"
     said = uc.Schema(quasi_identifiers=["age"], sensitive="disease", unit="name", one_row_per="first")
     assert verdict(people, said).title == "Ready"
+
+
+def replace_unit(unit: str) -> uc.Schema:
+    return uc.Schema(quasi_identifiers=["age"], sensitive="disease", identifiers="name", unit=unit)
+
+
+def test_an_identifier_that_a_few_rows_share_is_asked_about_by_itself() -> None:
+    names = pa.array([f"P{i % 37}" for i in range(40)])
+    found = verdict(PEOPLE.set_column(0, "name", names))
+    assert (found.title, [reason.kind for reason in found.reasons]) == ("Decide", ["unit"])
+    assert "6 of 40 rows share their `name`" in found.reasons[0].text
 
 
 def test_a_column_nobody_decided_on() -> None:

@@ -232,6 +232,7 @@ def test_drawn_quasi_identifiers_cannot_be_judged(ledger: uc.Ledger, tmp_path: P
 
 def test_a_release_that_cannot_be_written_is_not_entered(ledger: uc.Ledger, tmp_path: Path) -> None:
     run = uc.publish(four(), by("a"), uc.Mondrian(k=2), ledger=ledger)
+    (tmp_path / "no").write_text("a file")
     with pytest.raises(OutputError):
         uc.save(run, tmp_path / "no" / "such" / "folder")
     assert ledger.entries() == ()

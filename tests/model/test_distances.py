@@ -75,5 +75,5 @@ def test_values_nobody_spoke_of_are_named() -> None:
     columns = {"town": uc.Column(distance=Distances(["Bonn", "Ulm"], [[0, 1], [1, 0]]))}
     schema = uc.Schema(quasi_identifiers=["town"], columns=columns, missing="category")
     assert uc.Table.from_arrow(pa.table({"town": ["Ulm", None]}), schema).n_rows == 2
-    with pytest.raises(DataError, match=r"`town` do not speak of `Kiel`, `bonn`\. Add a row and a column for each"):
+    with pytest.raises(DataError, match=r"`town` do not speak of 2 values \(.*\)\. Add a row and a column for each"):
         uc.Table.from_arrow(pa.table({"town": ["Ulm", "bonn", "Kiel"]}), schema)

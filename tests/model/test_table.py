@@ -100,7 +100,7 @@ def test_ordinal_numbers_follow_the_declared_order() -> None:
 
 @pytest.mark.parametrize("kind", ["ordinal", "categorical", "numeric"])
 def test_values_outside_the_declared_domain_are_named(kind: str) -> None:
-    with pytest.raises(DataError, match="outside its declared domain: `7`, `8`"):
+    with pytest.raises(DataError, match="outside its declared domain: 2 values"):
         column([1, 8, 7, 1], kind=kind, domain=("1", "2"))
 
 
@@ -347,7 +347,7 @@ def test_problems_of_several_columns_are_reported_together() -> None:
 
 def test_gaps_of_a_hierarchy_are_named() -> None:
     towns = Hierarchy([("Bonn", "NRW"), ("Köln", "NRW")])
-    with pytest.raises(HierarchyError, match="does not cover `Mainz`, `Ulm`"):
+    with pytest.raises(HierarchyError, match="does not cover 2 values"):
         column(["Ulm", "Bonn", "Mainz"], hierarchy=towns)
 
 

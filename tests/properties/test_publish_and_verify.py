@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import undercover as uc
 from effort import examples
 from undercover.errors import UnreachableError
-from undercover.forms.alike import as_read
 from undercover.io.release.manifest import load_release, write_tables
+from undercover.model.spellings import as_read, number_values
 
 TOWNS = uc.Hierarchy(
     [("a", "x", "*"), ("b", "x", "*"), ("c", "y", "*"), ("d", "y", "*"), ("e", "y", "*"), ("f", "z", "*")]
@@ -35,10 +35,11 @@ def maybe(values: st.SearchStrategy[Any], missing: bool) -> st.SearchStrategy[An
 
 
 def told_apart(texts: list[str | None]) -> list[str | None]:
-    """The same texts, of which no two are spelled in ways nobody can tell apart: such input is refused."""
-    first: dict[str, str] = {}
+    """The same texts, of which no two are spellings of one value: such input is refused."""
+    first: dict[int, str] = {}
     shown = ["p" if text is not None and not as_read(text) else text for text in texts]
-    return [None if text is None else first.setdefault(as_read(text), text) for text in shown]
+    values = number_values([text or "" for text in shown]).tolist()
+    return [None if text is None else first.setdefault(value, text) for text, value in zip(shown, values, strict=True)]
 
 
 @st.composite

@@ -4,10 +4,10 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-import vl_convert
 
 from undercover.attacks.views import attribute_chart, match_size_chart
 from undercover.model.view import BROAD, Picture
+from undercover.pages import svg as svg_module
 from undercover.pages.render import comparison_chart
 from undercover.pages.sections import class_size_chart
 from undercover.pages.svg import drawings, phone_svg, svg
@@ -130,8 +130,8 @@ def test_what_has_no_room_on_a_phone_is_left_out():
 def test_a_picture_is_drawn_again_for_a_phone_only_where_that_makes_it_narrower(monkeypatch):
     y = {"field": "y", "type": "nominal", "title": "a title"}
     spec = {"data": {"values": [{"y": "a label that is long, longer than any"}]}, "mark": "bar", "encoding": {"y": y}}
-    widths, draw = [], vl_convert.vegalite_to_svg
-    monkeypatch.setattr(vl_convert, "vegalite_to_svg", lambda given: (widths.append(given["width"]), draw(given))[1])
+    widths, draw = [], svg_module.draw_chart
+    monkeypatch.setattr(svg_module, "draw_chart", lambda given: (widths.append(given["width"]), draw(given))[1])
     assert unreadable(phone_svg(Picture("bars", {**spec, "width": 220}, ""), beside=40)) == []
     assert widths[0] == 220
     assert len(widths) == len(set(widths)) > 1

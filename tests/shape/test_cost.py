@@ -10,7 +10,7 @@ from limits import IMPORTED_AT_FIRST, NOT_VERIFYING
 import undercover as uc
 from undercover.io.release.folder import save
 
-VERIFYING = "import sys, undercover; assert undercover.verify(sys.argv[1]).holds"
+VERIFYING = "import sys, undercover; assert undercover.verify(sys.argv[1]).holds is not False"
 METHODS = {
     "generalized": uc.Mondrian(k=5),
     "buckets": uc.Anatomy(l=3),
@@ -60,6 +60,28 @@ def test_importing_loads_next_to_nothing() -> None:
 @pytest.mark.parametrize("form", METHODS)
 def test_verifying_a_folder_loads_no_maker(form: str, folders: dict[str, Path]) -> None:
     assert not_for_verifying(loaded(VERIFYING, str(folders[form] / "public"))) == []
+
+
+COMPARING = """
+import sys, undercover
+from undercover.verbs import verify as verbs
+with_datasheet = verbs._with_datasheet
+def watched(found, where, public):
+    before = [name for name in sys.modules if name.startswith(("undercover.pages", "undercover.methods"))]
+    assert found.findings and not before, before
+    return with_datasheet(found, where, public)
+verbs._with_datasheet = watched
+assert undercover.verify(sys.argv[1]).holds
+"""
+
+
+def test_pages_are_loaded_only_when_every_promise_was_checked(tmp_path: Path) -> None:
+    """A datasheet is made anew to be compared (decision 90); nothing that checks promises knows it."""
+    schema = uc.datasets.census_schema(["age", "sex"])
+    run = uc.publish(uc.datasets.census(600, seed=1), schema, uc.Mondrian(k=5), seed=1, policy="none")
+    modules = loaded(COMPARING, str(uc.save(run, tmp_path / "out") / "public"))
+    assert "undercover.pages.datasheet_comparison" in modules
+    assert not {"numba", "altair", "vl_convert"} & modules
 
 
 def test_a_maker_that_is_loaded_is_found() -> None:

@@ -51,9 +51,10 @@ def proposing(monkeypatch, *parameters):
 
 
 def test_what_is_recommended_may_be_published(census, found):
-    assert found.verdict.title == "Ready"
+    # All there is to decide is that it was chosen by looking.
+    assert [(reason.kind, reason.weight) for reason in found.verdict.reasons] == [("choice", "ask")]
     assert found.confirmed
-    assert uc.publish(*census, found.best).verdict.title == "Ready"
+    assert uc.publish(*census, found.best).verdict.to_dict() == found.verdict.to_dict()
     assert all(run.verdict.status != "do not publish" for run in found.runs)
 
 
@@ -134,19 +135,20 @@ def test_a_policy_nothing_satisfies_names_the_nearest(skewed):
         recommend(*skewed, policy={"belief": "1/20", "gain": 0, "known_values": False}, methods=["mondrian"])
     said = str(stopped.value)
     assert "Nearest: Mondrian, k=" in said
-    assert "people: `ill` is" in said
+    assert "`ill` can be inferred with 5% or more for" in said
     assert "92.5% of the rows have the same `ill`" in said
     assert stopped.value.best["method"] == "mondrian"
     assert stopped.value.exit_code == 3
 
 
-def test_a_skewed_table_has_a_ready_release(skewed):
+def test_a_skewed_table_has_a_release_that_exposes_nobody(skewed):
     found = recommend(*skewed, methods=["mondrian", "streamliner", "anatomy"])
-    assert found.verdict.title == "Ready"
+    assert [reason.kind for reason in found.verdict.weighing("ask")] == ["choice"]
+    assert not found.verdict.weighing("stop")
     assert found.cannot == (
         "92.5% of the rows have the same `ill`: as long as values stay true, no release can leave less belief than "
-        "that in it, and l is at most 1. Everybody knows that without the release, so the policy does not count it as "
-        "exposed.",
+        "that in it, and l is at most 1. Everybody knows that without the release, so the policy excuses these people "
+        "(`gain`).",
     )
 
 
@@ -269,10 +271,10 @@ def test_purposes_that_do_not_fit_are_refused(census, tmp_path):
 
 def test_the_view_says_why_and_what_it_costs(found):
     said = [str(part) for part in found.view().parts]
-    assert said[0].startswith(f"{found.candidate.title} is Ready under `standard` on all 600 rows")
+    assert said[0].startswith(f"{found.candidate.title} is Decide under `standard` on all 600 rows")
     assert any(text.startswith("Next best: ") for text in said)
     assert "fresh draw" in said[-1]
-    assert found.view().verdict == "good"
+    assert found.view().verdict == "care"
     assert "Recommended" in found._repr_html_()
 
 
@@ -280,5 +282,5 @@ def test_what_is_told_as_plain_data(found):
     content = found.to_dict()
     assert {"recommend", "verdict", "reasons", "confirmed", "method", "why", "next", "cannot", "policy"} < set(content)
     assert content["method"] == {"name": found.candidate.method, "parameters": dict(found.candidate.parameters)}
-    assert content["releases"][0]["verdict"] == content["verdict"] == "Ready"
+    assert content["releases"][0]["verdict"] == content["verdict"] == "Decide"
     assert len(content["tried"]) == len(found.tried)

@@ -7,6 +7,7 @@ import pytest
 
 import undercover as uc
 from undercover.forms import read
+from undercover.forms.looking import counting
 from undercover.model.run import Run
 from undercover.utility.binned_tables import counted_tables, tables_of
 
@@ -27,7 +28,11 @@ def run(request: pytest.FixtureRequest) -> Run:
     return uc.publish(uc.datasets.census(1500, seed=3), schema, METHODS[request.param], seed=1)
 
 
-def test_tables_are_those_of_estimates(run: Run) -> None:
+@pytest.mark.parametrize("most", [counting._MOST_COUNTS, 0])
+def test_tables_are_those_of_estimates(run: Run, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "_MOST_COUNTS", most)
+    monkeypatch.setattr(counting, "_MOST_PAIRS", 2 * most)
+    monkeypatch.setattr(counting, "_AT_ONCE", 1 << 15 if most else 77)
     reading = read(run.release)
     whole, counted = tables_of(run.original, reading.estimates(run.original)), counted_tables(run.original, reading, 2)
     assert list(counted.columns) == list(whole.columns)

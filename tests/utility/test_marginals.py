@@ -7,10 +7,10 @@ from plain_marginals import plain_distances
 
 import undercover as uc
 from undercover.forms import read
+from undercover.forms.looking import counting
 from undercover.model.form import Buckets, Drawn
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.table import Table
-from undercover.utility import binned_tables
 from undercover.utility.binned_tables import bins_of
 from undercover.utility.kept import Distances, distances_of
 
@@ -95,10 +95,10 @@ def test_without_a_sensitive_column():
 
 
 @pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize("largest", [binned_tables._LARGEST_TABLE, 0])
+@pytest.mark.parametrize("largest", [counting._MOST_COUNTS, 0])
 def test_every_form_against_plain_loops(name, largest, monkeypatch):
-    monkeypatch.setattr(binned_tables, "_LARGEST_TABLE", largest)
-    monkeypatch.setattr(binned_tables, "_BLOCK", 7)
+    monkeypatch.setattr(counting, "_MOST_COUNTS", largest)
+    monkeypatch.setattr(counting, "_AT_ONCE", 7)
     data, schema = small_table()
     run = uc.publish(data, schema, FORMS[name], seed=5)
     found = distances(run.original, run.release)

@@ -1,6 +1,7 @@
 """A private run is bound to what it wrote into the public folder: ``verify DIR`` tells whatever differs."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,7 @@ def test_a_table_that_was_changed_and_hashed_anew_is_told(method: str, tmp_path:
     lines = path.read_text("utf-8").splitlines(keepends=True)
     path.write_text("".join([lines[0], *lines[2:], lines[1]]), "utf-8")
     folder.seal()
-    assert uc.verify(out / "public").holds
+    assert uc.verify(out / "public").holds is not False
     assert any("`files` in release.json" in problem for problem in uc.verify(out).problems)
 
 
@@ -79,6 +80,8 @@ def test_a_recipe_is_not_taken_from_a_folder_that_was_changed(tmp_path: Path) ->
 def make_old(out: Path) -> None:
     """The folder as an earlier version wrote it: no hashes, columns of promises or data package, nothing in the run."""
     (out / "public" / "datapackage.json").unlink()
+    page = out / "public" / "datasheet.html"
+    page.write_text(re.sub(r'<meta name="template" content="\w+">\n', "", page.read_text("utf-8")), "utf-8")
     later = ("layout", "files", "corruption_robust")
     for path, keys in ((out / "public" / "release.json", later), (out / "private" / "run.json", ("release",))):
         content = json.loads(path.read_text("utf-8"))
@@ -94,18 +97,23 @@ def test_old_releases_still_verify_and_say_what_is_not_covered(method: str, tmp_
     out = saved(method, tmp_path)
     make_old(out)
     for target in (out, out / "public"):
-        found = uc.verify(target)
-        assert found.holds, found.problems
+        refused = uc.verify(target)
+        assert refused.holds is False
+        assert ["old layout" in problem for problem in refused.problems] == [True]
+        assert CliRunner().invoke(app, ["verify", str(target)]).exit_code == 4
+        found = uc.verify(target, allow_old=True)
+        untold = method == "mutual-cover" and target != out
+        assert found.holds is (None if untold else True), found.problems
         assert OLD in found.notes
         assert found.old
         assert found.to_dict()["old"] is True
-        assert found.view().verdict == "plain"
-        done = CliRunner().invoke(app, ["verify", str(target)])
-        assert done.exit_code == 0
+        assert found.view().verdict == ("bad" if untold else "plain")
+        done = CliRunner().invoke(app, ["verify", str(target), "--allow-old"])
+        assert done.exit_code == (6 if untold else 0)
         said = " ".join(done.output.split())
         assert "OLD RELEASE, or one whose manifest was cut down" in said
         assert not said.endswith(" verified")
-    assert uc.verify(out).stated == {"algorithm_safe": None, "corruption_robust": None}
+    assert uc.verify(out, allow_old=True).stated == {"algorithm_safe": None, "corruption_robust": None}
 
 
 def test_a_release_of_this_version_is_not_old(tmp_path: Path) -> None:

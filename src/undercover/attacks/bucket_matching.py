@@ -15,7 +15,7 @@ of people of whom the attacker is at least so sure.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
 
@@ -29,6 +29,7 @@ from undercover.forms.boxes import match
 from undercover.forms.case import Case
 from undercover.forms.dealt.law import posteriors
 from undercover.model.protocols import Effort, Progress, no_progress
+from undercover.model.verdict import Exposure
 from undercover.model.view import View, Viewable, certainty, facts, listed, say, table
 from undercover.parameters import check
 
@@ -50,11 +51,21 @@ class BucketMatchingResult(Viewable):
     breach: Mapping[str, NDArray[np.float64]]  # sensitive column -> p(t, s) of the true value
     baseline: Mapping[str, float]  # the same without the release: how frequent the value is overall
     told: str = ""  # what else there is to say of the attacker
+    lacking: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)  # whose value is missing, where one is
+
+    def of_values(self, name: str) -> NDArray[np.float64]:
+        """p(t, s) of everybody who has a value; where nobody has, 0."""
+        found, lacking = self.breach[name], self.lacking.get(name)
+        return found if lacking is None else np.zeros(1) if lacking.all() else found[~lacking]
 
     @property
     def story(self) -> str:
         """What the attacker knows and does."""
         return STORY.format(known=", ".join(f"`{name}`" for name in self.known)) + self.told
+
+    def exposures(self) -> tuple[Exposure, ...]:
+        """What he believes of everybody's values; nothing where people have several rows, which linkage counts."""
+        return () if self.told else (Exposure("bucket-matching", self.rows, belief=self.breach),)
 
     def to_dict(self) -> dict[str, Any]:
         """Means, worst cases, and the share of people of whom he is at least, or more than, so sure."""
@@ -73,7 +84,7 @@ class BucketMatchingResult(Viewable):
                     "at_least": shares_at_least(found),
                     "curve": belief_curve(found),
                 }
-                for name, found in self.breach.items()
+                for name, found in ((name, self.of_values(name)) for name in self.breach)
             },
             "baseline": dict(self.baseline),
         }
@@ -99,7 +110,7 @@ class BucketMatchingResult(Viewable):
         return View("bucket-matching", "Bucket matching", parts, *highest, found["story"], NUMBERS, private=True)
 
     def __repr__(self) -> str:
-        worst = ", ".join(f"{name} {found.max():.3f}" for name, found in self.breach.items())
+        worst = ", ".join(f"{name} {self.of_values(name).max():.3f}" for name in self.breach)
         return f"<Bucket matching on {len(self.rows):,} people: {worst} at worst; .to_dict() has everything>"
 
 
@@ -158,9 +169,13 @@ class BucketMatching:
         breach, baseline = {}, {}
         for name in boxes.sensitive:
             truth = original[name].codes[order].astype(np.int64)
-            found, _ = posteriors(None, offsets, members, boxes.buckets(original[name]), target_of[order], truth)
+            held, missing = boxes.buckets(original[name]), original[name].domain.missing_code
+            found, _ = posteriors(None, offsets, members, held, target_of[order], truth, missing)
             breach[name] = np.empty(len(order))
             breach[name][order] = found
             baseline[name] = case.guessing(name)["mean"]
         matches = (running[offsets[1:]] - running[offsets[:-1]])[target_of]
-        return BucketMatchingResult(known, original.rows, matches, buckets[target_of], breach, baseline, case.by_rows)
+        lacking = {name: lacks for name in breach if (lacks := original[name].lacking) is not None}
+        return BucketMatchingResult(
+            known, original.rows, matches, buckets[target_of], breach, baseline, case.by_rows, lacking
+        )

@@ -11,7 +11,9 @@ the table. With any f of the F equally likely, each of the E is then in it with 
 certain where E is 1. Of several such values the one that tells most is used: somebody reaches at least this.
 
 F is counted in a table of the population, or estimated: the sum of the sampling weights of the class, or f over the
-share of the population that is in the table. An estimate never falls below f: these people exist.
+share of the population that is in the table. An estimate never falls below f: these people exist. A table takes
+precedence. By Jensen's inequality E(1/F) is at least 1/E(F), so that 1/F errs low where F is estimated: the result says
+so (``is_estimated``), and a verdict that rests on it is *Decide* at best.
 """
 
 from __future__ import annotations
@@ -61,12 +63,18 @@ class JournalistResult(Viewable):
     how: str  # whence it is known how many fit
     certain_by_ends: int = 0  # people who are certainly in the table only because an end of their cells is their value
 
+    @property
+    def is_estimated(self) -> bool:
+        """Whether how many people fit was estimated: by Jensen's inequality the risk then errs low."""
+        return self.how != "table"
+
     def to_dict(self) -> dict[str, Any]:
         """Means, worst cases and how many people are certain."""
         return {
             "attack": "journalist",
             "story": STORY.format(how=_HOW.get(self.how, _SHARE)),
             "targets": len(self.rows),
+            "estimated": self.is_estimated,
             "k_map": self.k_map,
             "found": {"mean": float(self.found.mean()), "max": float(self.found.max())},
             "membership": {
@@ -80,7 +88,16 @@ class JournalistResult(Viewable):
 
     def exposures(self) -> tuple[Exposure, ...]:
         """Everybody's row, and presence in the table."""
-        return (Exposure("journalist", self.rows, self.found, membership=self.membership, population=True),)
+        return (
+            Exposure(
+                "journalist",
+                self.rows,
+                self.found,
+                membership=self.membership,
+                population=True,
+                estimated=self.is_estimated,
+            ),
+        )
 
     def view(self) -> View:
         """How surely he finds people and knows that they are in the table."""
@@ -163,14 +180,14 @@ class Journalist:
         label = label.reshape(-1)
         inside, weight = _people(original, there, label, len(names))
         people = original.n_rows if original.units is None else len(np.unique(original.units))
-        if original.schema.weight is not None:
-            how, fitting = "weight", weight
-            everybody = float(weight.sum())
-        elif original.population is not None:
+        if original.population is not None:  # counted: it takes precedence over any estimate
             how, everybody = "table", float(original.population.n_rows)
             fitting = _counted(case, original.population, known)[names]
             if boxes.exact is not None:
                 fitting = _alike(original, original.population, known, asked.targets[names])
+        elif original.schema.weight is not None:
+            how, fitting = "weight", weight
+            everybody = float(weight.sum())
         else:
             how, fitting = "share", inside / float(original.schema.population)
             everybody = people / float(original.schema.population)

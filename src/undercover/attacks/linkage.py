@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from undercover.attacks.partial.profile import ONE_EACH, PAPERS, Profile, profile
 from undercover.attacks.people import Beliefs, Targets, first_rows, groups_of, of_people
 from undercover.attacks.sampled import Sampled, drawn_people, most_given_away, part_of_sample
-from undercover.attacks.views import linkage_view, outcomes_of, without_beliefs
+from undercover.attacks.views import linkage_view, outcomes_of, partial_view, without_beliefs
 from undercover.forms.case import Case
 from undercover.forms.disclosure import Disclosure
 from undercover.forms.reading import Rows
@@ -74,6 +74,8 @@ class LinkageResult(Viewable):
     profile: Profile | None = None  # of the release, for every P
     raw_profile: Profile | None = None  # of the original as it is
     attack: str = "linkage"  # in a report beside another, what it is called there
+    who: str = "an attacker who links"  # in words
+    shows_parts: bool = False  # whether it stands for somebody who matches on a part of the columns
     values: Mapping[str, Beliefs] = field(default_factory=dict)  # where people have several rows
     posterior: bool = True  # whether the rows that fit are what he may believe; False: figures are outcomes
     sampled: Sampled | None = None  # where not everybody was looked for
@@ -91,7 +93,11 @@ class LinkageResult(Viewable):
                 "row": int(rows[i]),
                 "matches": found.matches[i].item(),
                 "identity": float(found.identity[i]),
-                "attribute": {name: float(values[i]) for name, values in found.attribute.items() if self.posterior},
+                "attribute": {
+                    name: None if name in found.lacking and found.lacking[name][i] else float(values[i])
+                    for name, values in found.attribute.items()
+                    if self.posterior
+                },
             }
             for i in self._worst(limit)
         ]
@@ -121,7 +127,11 @@ class LinkageResult(Viewable):
 
     def _surest(self, found: Disclosure) -> NDArray[np.float64]:
         """(n_rows,) how sure he is of the sensitive value of each row that he is surest of; 0 where nothing says."""
-        attribute = list(found.attribute.values()) if self.posterior else []
+        attribute = [
+            each if (lacks := found.lacking.get(name)) is None else np.where(lacks, 0.0, each)
+            for name, each in found.attribute.items()
+            if self.posterior
+        ]
         return np.asarray(np.max(attribute, axis=0) if attribute else np.zeros(len(found.matches)))
 
     def to_dict(self) -> dict[str, Any]:
@@ -150,8 +160,8 @@ class LinkageResult(Viewable):
             "attribute_histogram": {
                 name: {
                     "edges": _EDGES.round(2).tolist(),
-                    "before": self._for_all(np.histogram(self.before.attribute[name], bins=_EDGES)[0]),
-                    "after": self._for_all(np.histogram(self.after.attribute[name], bins=_EDGES)[0])
+                    "before": self._for_all(np.histogram(_of_values(self.before, name), bins=_EDGES)[0]),
+                    "after": self._for_all(np.histogram(_of_values(self.after, name), bins=_EDGES)[0])
                     if self.posterior
                     else None,
                 }
@@ -177,7 +187,7 @@ class LinkageResult(Viewable):
 
     def view(self) -> View:
         """What it shows."""
-        return linkage_view(self._figures)
+        return partial_view(self._figures) if self.shows_parts else linkage_view(self._figures)
 
     def _by_matches(self) -> dict[str, Any]:
         """How many rows fit, or with ``p_match`` what every P gives."""
@@ -329,6 +339,11 @@ class Linkage:
 def _with_chance(found: Disclosure, chance: NDArray[np.float64] | None) -> Disclosure:
     """The same where a person's own row is among those that fit by ``chance`` only."""
     return found if chance is None else replace(found, found=chance * found.identity)
+
+
+def _of_values(found: Disclosure, name: str) -> NDArray[np.float64]:
+    """Belief in the value of everybody who has one."""
+    return found.of_values(name, found.attribute[name])
 
 
 def _at(found: Profile, p: float) -> Disclosure:

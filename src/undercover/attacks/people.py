@@ -19,6 +19,7 @@ from undercover.forms.disclosure import Disclosure, distinct_rows
 from undercover.forms.looking.rows import look_for, rows_of
 from undercover.forms.reading import Reading
 from undercover.model.table import Table
+from undercover.model.verdict import among_values
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -54,14 +55,20 @@ class Targets:
 
     def disclosure(self, reading: Reading) -> Disclosure:
         """What is reached on every row."""
-        return reading.disclosure(self.known, self.original, self.target_of, self.targets, self.threads)
+        found = reading.disclosure(self.known, self.original, self.target_of, self.targets, self.threads)
+        return self._knowing_missing(found)
 
     def looked_for(self, reading: Reading | None, original: Table) -> Disclosure:
         """The same by going through all rows, where these people are few of many; ``None``: through the original's."""
         asked = self.original, self.target_of, self.targets, self.threads
         if reading is None:
-            return look_for(rows_of(original, self.known), *asked)
-        return reading.look_for(self.known, original, *asked)
+            return self._knowing_missing(look_for(rows_of(original, self.known), *asked))
+        return self._knowing_missing(reading.look_for(self.known, original, *asked))
+
+    def _knowing_missing(self, found: Disclosure) -> Disclosure:
+        """The same, with whose values are missing."""
+        lacking = {name: lacks for name in found.attribute if (lacks := self.original[name].lacking) is not None}
+        return replace(found, lacking=lacking) if lacking else found
 
     def asking(self, rows: Integers, name: str, codes: Integers) -> Targets:
         """The same of ``rows``, each with another value of a sensitive column."""
@@ -84,13 +91,19 @@ def of_people(
     found = np.maximum.reduceat((mine * rows.identity)[order], starts)
     beliefs = {name: _beliefs(name, rows, reading, asked, within) for name in rows.attribute}
     best = {name: np.zeros(len(starts)) for name in beliefs}
+    lacking = {}
     for name, (person, told) in beliefs.items():
-        np.maximum.at(best[name], person, told.belief)
+        missing = asked.original[name].lacking
+        has_value = np.ones(len(person), bool) if missing is None else ~missing[asked.original.places(told.rows)]
+        np.maximum.at(best[name], person[has_value], told.belief[has_value])
+        if missing is not None:
+            lacking[name] = np.ones(len(starts), dtype=bool)
+            lacking[name][person[has_value]] = False
     hits = {
         name: np.add.reduceat(hit[order], starts) / np.diff([*starts, len(order)]) for name, hit in rows.hits.items()
     }
     matches = np.minimum.reduceat(rows.matches[order], starts)
-    return Disclosure(matches, best, hits, found), {name: told for name, (_, told) in beliefs.items()}
+    return Disclosure(matches, best, hits, found, lacking), {name: told for name, (_, told) in beliefs.items()}
 
 
 def first_rows(table: Table) -> Integers:
@@ -133,31 +146,32 @@ def own_boxes(boxes: Boxes, asked: Targets, within: Integers, rows: Integers) ->
     groups, of_row = np.unique(within[rows], return_inverse=True)
     members = np.flatnonzero(np.isin(within, groups))
     place = np.searchsorted(groups, within[members])
-    held = np.zeros((len(groups), boxes.masks.shape[1]), dtype=np.uint64)
-    for column, codes in enumerate(asked.targets[asked.target_of[members]].T):
-        bit = np.uint64(1) << (codes % 64).astype(np.uint64)
-        np.bitwise_or.at(held, (place, boxes.word_starts[column] + codes // 64), bit)
+    order = np.argsort(place, kind="stable")
+    ends = np.searchsorted(place[order], np.arange(len(groups) + 1))
+    codes = asked.targets[asked.target_of[members[order]]]
     one_of = np.empty(len(groups), dtype=np.int64)
     one_of[place] = members
     own = np.full(len(groups), -1, dtype=np.int64)
-    bits = np.bitwise_count(boxes.masks).sum(axis=1)
+    sizes = np.sum([c.sizes[cells] for c, cells in zip(boxes.covers, boxes.cells.T, strict=True)], axis=0)
     for begin in range(0, len(groups), _AT_ONCE):
         some = one_of[begin : begin + _AT_ONCE]
         offsets, candidates = match(boxes, asked.targets[asked.target_of[some]], asked.threads)
         for group in range(begin, begin + len(some)):
             fitting = candidates[offsets[group - begin] : offsets[group - begin + 1]]
-            whole = fitting[((held[group] & ~boxes.masks[fitting]) == 0).all(axis=1)]
-            if len(whole) and groups[group] >= 0:
-                own[group] = whole[bits[whole].argmin()]
+            for cover, cells, held in zip(
+                boxes.covers, boxes.cells.T, codes[ends[group] : ends[group + 1]].T, strict=True
+            ):
+                fitting = fitting[cover.holds_all(cells[fitting], np.unique(held))]
+            if len(fitting) and groups[group] >= 0:
+                own[group] = fitting[sizes[fitting].argmin()]
     return own[of_row.reshape(-1)]
 
 
 def _covers(boxes: Boxes, own: Integers, codes: Integers) -> NDArray[np.bool_]:
     """Whether each box covers the codes beside it; no box covers nothing."""
     inside = own >= 0
-    for column, values in enumerate(codes.T):
-        words = boxes.masks[own, boxes.word_starts[column] + values // 64]
-        inside &= (words >> (values % 64).astype(np.uint64)) & np.uint64(1) == 1
+    for cover, cells, values in zip(boxes.covers, boxes.cells.T, codes.T, strict=True):
+        inside &= cover.holds(cells[own].astype(np.int64), values)
     return inside
 
 
@@ -178,12 +192,17 @@ def _beliefs(
     pair = np.repeat(np.arange(len(pairs)), many)
     row = order[np.arange(len(pair)) - np.repeat(np.cumsum(many) - many, many) + np.repeat(starts[person], many)]
     believed = asked.asking(row, name, value[pair]).disclosure(reading).attribute[name]
+    matches, missing = rows.matches[row].astype(np.float64), column.domain.missing_code
+    share = np.bincount(column.codes, minlength=size) / n_rows
+    if missing is not None:  # of a value, everything is asked among the rows that have one
+        lost = asked.asking(row, name, np.full(len(row), missing)).disclosure(reading).attribute[name]
+        matches = np.where(value[pair] == missing, matches, matches * (1 - lost))
+        share = np.where(np.arange(size) == missing, share, among_values(share, np.full(size, share[missing])))
     left = 1 - believed
     if reading.buckets is None and reading.true_values and not reading.among:
-        left = _without_replacement(believed, rows.matches[row].astype(np.float64), pair, within[row])
+        left = _without_replacement(believed, matches, pair, within[row])
     none = np.ones(len(pairs))
     np.multiply.at(none, pair, left)
-    share = np.bincount(column.codes, minlength=size) / n_rows
     prior = 1 - (1 - share[value]) ** many
     return person, Beliefs(original.rows[holder], 1 - none, prior)
 

@@ -19,7 +19,7 @@ from undercover.forms.disclosure import AtMost, Disclosure
 from undercover.forms.reading import Reading
 from undercover.model.run import Run
 from undercover.model.table import EncodedColumn, Table
-from undercover.model.verdict import Exposure
+from undercover.model.verdict import Exposure, one_struck_out
 from undercover.randomness import Randomness
 
 EVERYBODY = 500_000  # rows up to which everybody is looked for
@@ -72,7 +72,7 @@ def most_given_away(case: Case, part: float = 1.0) -> Rows:
     small = (1e-6 / classes.sizes).astype(np.float32)  # decides among those he is as sure of
     sure = small[classes.labels]
     for name in names:
-        shares = classes.surest(classes.times(original[name]))
+        shares = classes.surest(original[name], classes.times(original[name]))
         np.maximum(sure, shares + small[classes.labels], out=sure)
     return classes.highest(sure, int(part * WORST_OFF))
 
@@ -126,12 +126,45 @@ class OwnClasses:
         found = place[rows]
         return found >= 0, found[found >= 0].astype(np.int64)
 
-    def surest(self, times: NDArray[np.int32], *, struck: bool = False) -> NDArray[np.float32]:
-        """(n_published,) the share of the own value in the own class, or once another of the class is struck out."""
-        many = self.sizes.astype(np.float32)[self.labels]
-        if not struck:
-            return np.asarray(times / many, dtype=np.float32)
-        return np.where(times < many, times / np.maximum(many - 1, 1), 1).astype(np.float32)
+    def sizes_of(self, column: EncodedColumn) -> Rows:
+        """(n_classes,) rows of each that have a value of a column, 1 where there is none."""
+        lacking = self._lacking(column)
+        if lacking is None:
+            return self.sizes
+        gone = np.bincount(self.labels[lacking], minlength=len(self.sizes))
+        return np.maximum(np.diff(self.starts) - gone, 1)
+
+    def shares(
+        self, column: EncodedColumn, times: NDArray[np.int32], places: Rows, *, struck: bool = False
+    ) -> NDArray[np.float64]:
+        """The share of the own value among the values of the own class, or once another's value is struck out.
+
+        Of those at some ``places`` among everybody published; ``times`` are those of :meth:`times`. Of somebody whose
+        value is missing it is the share of those whose value is.
+        """
+        labels = self.labels[places]
+        many, lacking = self.sizes_of(column)[labels], self._lacking(column)
+        if lacking is not None:
+            many = np.where(lacking[places], self.sizes[labels], many)
+        share = times[places] / many
+        return one_struck_out(share, many) if struck else np.asarray(share)
+
+    def surest(self, column: EncodedColumn, times: NDArray[np.int32], *, struck: bool = False) -> NDArray[np.float32]:
+        """(n_published,) the same of everybody, by which the worst off are found: nobody by a value that is missing."""
+        many = self.sizes_of(column).astype(np.float32)[self.labels]
+        if struck:
+            found = np.where(times < many, times / np.maximum(many - 1, 1), 1).astype(np.float32)
+        else:
+            found = np.asarray(times / many, dtype=np.float32)
+        lacking = self._lacking(column)
+        if lacking is not None:
+            found[lacking] = 0.0
+        return found
+
+    def _lacking(self, column: EncodedColumn) -> NDArray[np.bool_] | None:
+        """(n_published,) whose value of a column is missing; ``None`` where nobody's is."""
+        lacking = column.lacking
+        return lacking if lacking is None or self.inside is None else lacking[self.inside]
 
     def highest(self, figures: NDArray[np.float32], most: int) -> Rows:
         """The rows of the table with the highest figures (n_published,), in order."""
@@ -159,7 +192,8 @@ class Sampled:
         """Write into the figures of a sample what the worst off and the bound add to them."""
         entries = {"identity": (found["identity"], self.worst.identity, self.at_most.found)}
         for name, entry in found["attribute"].items():
-            entries[name] = entry, self.worst.attribute[name], self.at_most.belief.get(name)
+            worst = self.worst.of_values(name, self.worst.attribute[name])
+            entries[name] = entry, worst, self.at_most.belief.get(name)
         for entry, worst, bound in entries.values():
             entry["max"] = max(entry["max"], float(worst.max(initial=0.0)))
             if bound is not None:
@@ -178,6 +212,7 @@ class Sampled:
             {name: joined(found.attribute[name], self.worst.attribute[name]) for name in names},
             {name: joined(found.hits[name], self.worst.hits[name]) for name in names},
             joined(found.identity, self.worst.identity),
+            {name: joined(found.lacking[name], self.worst.lacking[name]) for name in found.lacking},
         )
 
     def exposures(self, attack: str, rows: Rows, found: Disclosure) -> tuple[Exposure, ...]:

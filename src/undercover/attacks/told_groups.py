@@ -13,7 +13,7 @@ value in common, and then he is certain.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
 
@@ -50,15 +50,29 @@ class ToldGroupsResult(Viewable):
     sizes: NDArray[np.int64]  # of everybody's group
     of: int | None = None  # people these were drawn from, where not everybody was looked at
     worst: ToldGroupsResult | None = None  # the same of those he knows most of, which nobody is beyond
+    with_value: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)  # column -> people of the group who have
+    lacking: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)  # a value, and whose is missing, if any is
+
+    def sizes_of(self, name: str) -> NDArray[np.int64]:
+        """(n_people,) among how many of the group a value of a column is looked for."""
+        if name not in self.lacking:
+            return self.sizes
+        return np.where(self.lacking[name], self.sizes, self.with_value[name])
+
+    def of_values(self, name: str) -> Floats:
+        """Belief in the value of everybody who has one; where nobody has, 0."""
+        found, lacking = self.attribute[name], self.lacking.get(name)
+        return found if lacking is None else np.zeros(1) if lacking.all() else found[~lacking]
 
     def exposures(self) -> tuple[Exposure, ...]:
         """Everybody's row and values; and the same for somebody who knows one value of the group besides."""
         at_most: list[dict[str, Any]] = [{}, {}]
         if self.worst is not None:
             found, known = self.worst.exposures()
-            at_most = [{"of": self.of, "belief_at_most": _most(each.belief)} for each in (found, known)]
+            lacking = self.worst.lacking
+            at_most = [{"of": self.of, "belief_at_most": _most(each.belief, lacking)} for each in (found, known)]
             at_most[0]["found_at_most"] = float(self.worst.identity.max())
-        struck = {name: one_struck_out(share, self.sizes) for name, share in self.attribute.items()}
+        struck = {name: one_struck_out(share, self.sizes_of(name)) for name, share in self.attribute.items()}
         return (
             Exposure("told-groups", self.rows, self.identity, self.attribute, **at_most[0]),
             Exposure("told-groups", self.rows, belief=struck, known_values=True, **at_most[1]),
@@ -76,15 +90,15 @@ class ToldGroupsResult(Viewable):
             "attribute": {
                 name: {
                     **self._ends(found, self._worst(name)),
-                    "certain_rows": round(int((found == 1).sum()) * (self.of or len(found)) / len(found)),
+                    "certain_rows": round(int((found == 1).sum()) * (self.of or len(self.rows)) / len(self.rows)),
                     "at_least": shares_at_least(found),
                     "curve": belief_curve(found),
                 }
-                for name, found in self.attribute.items()
+                for name, found in ((name, self.of_values(name)) for name in self.attribute)
             },
             "believed": {
                 name: {"mean": float(found.mean()), "max": self._ends(found, self._worst(name))["max"]}
-                for name, found in self.attribute.items()
+                for name, found in ((name, self.of_values(name)) for name in self.attribute)
             },
             "baseline": dict(self.baseline),
         }
@@ -115,7 +129,7 @@ class ToldGroupsResult(Viewable):
         return View("told-groups", "Told the groups", tuple(parts), *highest, STORY, NUMBERS, private=True)
 
     def _worst(self, name: str) -> Floats | None:
-        return None if self.worst is None else self.worst.attribute[name]
+        return None if self.worst is None else self.worst.of_values(name)
 
     def _ends(self, found: Floats, worst: Floats | None) -> dict[str, Any]:
         most = found if worst is None else np.concatenate([found, worst])
@@ -132,8 +146,12 @@ def _people(found: Mapping[str, Any]) -> Any:
     )
 
 
-def _most(beliefs: Mapping[str, Floats]) -> dict[str, float]:
-    return {name: float(found.max(initial=0.0)) for name, found in beliefs.items()}
+def _most(beliefs: Mapping[str, Floats], lacking: Mapping[str, NDArray[np.bool_]]) -> dict[str, float]:
+    """By column what is believed of nobody's value more; a missing value is none."""
+    return {
+        name: float((found[~lacking[name]] if name in lacking else found).max(initial=0.0))
+        for name, found in beliefs.items()
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +191,25 @@ class ToldGroups:
             value = column.codes[dealt.published].astype(np.int64)  # of everybody, where the run says it stands
             keys = dealt.groups.astype(np.int64) * len(column.labels) + value
             attribute[name] = np.bincount(keys)[keys] / sizes
-        return ToldGroupsResult(1 / sizes, attribute, case.baseline(), case.original.rows, sizes)
+        with_value, lacking = _with_value(case, dealt)
+        for name, lacks in lacking.items():
+            attribute[name] = np.where(lacks, attribute[name], attribute[name] * sizes / with_value[name])
+        rows = case.original.rows
+        return ToldGroupsResult(
+            1 / sizes, attribute, case.baseline(), rows, sizes, with_value=with_value, lacking=lacking
+        )
+
+
+def _with_value(case: Case, dealt: Dealt) -> tuple[dict[str, NDArray[np.int64]], dict[str, NDArray[np.bool_]]]:
+    """By column (n_people,) how many of everybody's group have a value, at least 1, and whose value is missing."""
+    columns = {name: case.original[name].lacking for name in case.original.schema.sensitive}
+    lacking = {name: lacks for name, lacks in columns.items() if lacks is not None}
+    groups = dealt.groups
+    there = {
+        name: np.maximum(dealt.sizes - np.bincount(groups[lacks], minlength=len(dealt.sizes)), 1)[groups]
+        for name, lacks in lacking.items()
+    }
+    return there, lacking
 
 
 def _of_some(case: Case, dealt: Dealt, chosen: NDArray[np.int64]) -> ToldGroupsResult:
@@ -183,13 +219,26 @@ def _of_some(case: Case, dealt: Dealt, chosen: NDArray[np.int64]) -> ToldGroupsR
     classes = OwnClasses(dealt.groups.astype(np.int32), starts, None)
     times = {name: classes.times(original[name]) for name in original.schema.sensitive}
     worst = classes.highest((1 / classes.sizes).astype(np.float32)[classes.labels], WORST_OFF)
-    for counts in times.values():
+    for name, counts in times.items():
         for struck in (False, True):
-            worst = np.union1d(worst, classes.highest(classes.surest(counts, struck=struck), WORST_OFF))
+            surest = classes.surest(original[name], counts, struck=struck)
+            worst = np.union1d(worst, classes.highest(surest, WORST_OFF))
+    with_value, lacking = _with_value(case, dealt)
 
     def of_rows(rows: NDArray[np.int64], **more: Any) -> ToldGroupsResult:
         sizes = dealt.sizes[dealt.groups[rows]]
-        shares = {name: counts[rows] / sizes for name, counts in times.items()}
-        return ToldGroupsResult(1 / sizes, shares, case.baseline(), original.numbers(rows), sizes, **more)
+        shares = {name: classes.shares(original[name], counts, rows) for name, counts in times.items()}
+        held = {name: each[rows] for name, each in with_value.items()}
+        lacks = {name: each[rows] for name, each in lacking.items()}
+        return ToldGroupsResult(
+            1 / sizes,
+            shares,
+            case.baseline(),
+            original.numbers(rows),
+            sizes,
+            with_value=held,
+            lacking=lacks,
+            **more,
+        )
 
     return of_rows(chosen, of=original.n_rows, worst=of_rows(worst))

@@ -57,8 +57,6 @@ def without_beliefs(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 def linkage_view(found: Mapping[str, Any]) -> View:
     """Finding the row and learning the values: with the original, with the release, by guessing."""
-    if found["attack"] == "p-match":
-        return partial_view(found)
     was, now, guess = found["before"], found["after"], found["baseline"]
     old, new = was["identity"], now["identity"]
     rows: list[Any] = [
@@ -86,6 +84,9 @@ def linkage_view(found: Mapping[str, Any]) -> View:
             (f"people whose `{name}` is certain", old["certain_rows"], new["certain_rows"], None),
         ]
         charts.append(partial(attribute_chart, found, name))
+        if new.get("missing_rows"):
+            text = "{count} people have no value of {plain}: they are not among those of whom figures speak."
+            notes.append(say(text, new["missing_rows"], f"`{name}`"))
         if "guess_sample" in new and "of" not in found:
             text = "Guesses of {plain} were looked at for {count} people drawn at random, since so many rows fit (95%)."
             notes.append(say(text, f"`{name}`", new["guess_sample"]))

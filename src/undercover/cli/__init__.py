@@ -10,10 +10,13 @@ _beginnings = [time.perf_counter()]
 
 
 class Told:
-    """What one command was told about telling: to be ``quiet``; and whether somebody was made to ``wait``."""
+    """What one command was told about telling: to be ``quiet``; and whether somebody was made to ``wait``.
+
+    Where errors are to be ``json``, one object is printed; whether it is known by ``printed``.
+    """
 
     def __init__(self) -> None:
-        self.quiet = self.waited = False
+        self.quiet = self.waited = self.json = self.printed = False
 
 
 TOLD = Told()

@@ -118,11 +118,11 @@ def _knows_algorithm(directory: Path, values: int | None, original: str | None, 
     made = load(directory)
     attacker: Attack[Any] = AlgorithmAware(known=values or 0)
     if len(made.rows) > MOST_PEOPLE:
-        cuts = values is None and "minimality" in about_of(made.release.method).attacks
+        cuts = about_of(made.release.method).through_cuts if values is None else None
         asked = "what was refused is asked" if cuts else "the method is run many times and what values tell is sampled"
         if not as_json:
             console().print(f"Tables of more than {MOST_PEOPLE} people are not gone through: {asked} instead.")
-        attacker = make("attacks", *(("minimality", {}) if cuts else ("known-values", {"known": values or 1})))
+        attacker = make("attacks", *((cuts, {}) if cuts else ("known-values", {"known": values or 1})))
     _attacker(made, attacker, original, as_json)
 
 

@@ -8,14 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
+from undercover import plugins
 from undercover.cli.options import Force
 from undercover.cli.output import console, print_table, progress_on_stderr
 from undercover.model.figures import LOSSES, baseline, cost, risk
 from undercover.studies.tour import OVERVIEW, Made, tour
-
-_STRUCTURE = ("disjoint-cells",)  # promises without a number
-# Where the number found is not the first parameter:
-_NUMBERS = {"rho-breach": "rho2", "kl-anonymity": "l", "attribute-cover": "1/l"}
 
 
 def command(
@@ -73,15 +70,19 @@ def _line(stop: Made) -> list[str]:
     ]
     losses = stop.summary["cost"]["loss"] if stop.summary["cost"] else {}
     kind = next((kind for kind in ("arx", "shift") if kind in losses), None)
-    findings = [finding for finding in stop.summary["holds"]["findings"] if finding["name"] not in _STRUCTURE]
-    verified = ", ".join(map(_found, findings))
+    verified = ", ".join(filter(None, map(_found, stop.summary["holds"]["findings"])))
     shown = "–" if kind is None else cost(losses[kind]["arithmetic"]) + (" moved" if kind == "shift" else "")
     return [stop.title, stop.summary["verdict"], verified, *figures, shown]
 
 
 def _found(finding: Mapping[str, Any]) -> str:
-    """What a guarantee came to, by its parameter."""
-    name = _NUMBERS.get(finding["name"]) or next(iter(finding["parameters"]), finding["name"])
+    """What a guarantee came to, by its parameter; nothing of one without a number."""
+    known = finding["name"] in plugins.names("guarantees")
+    name = getattr(plugins.load("guarantees", finding["name"]), "shown_as", None) if known else None
+    if name is None:
+        name = next(iter(finding["parameters"]), finding["name"])
+    if not name:
+        return ""
     if finding["holds"] is None:
         return f"{name}: private"
     return f"{name}={finding['shown']}" + ("" if finding["holds"] else " FAILS")

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from undercover import plugins
+from undercover.characters import visible
 from undercover.cli.options import Fresh, Json, Missing, Qi, Sensitive, SpecFile, roles, settings_from_text
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, resumable
 from undercover.cli.reading import read_with_spec
@@ -119,6 +120,6 @@ def _explain(overview: Mapping[str, Any]) -> None:
     """Say on stderr what kept experiments from running."""
     for entry in overview["experiments"]:
         if "reason" in entry:
-            print(f"error: {entry['experiment']} {entry['state']}: {entry['reason']}", file=sys.stderr)
+            print(visible(f"error: {entry['experiment']} {entry['state']}: {entry['reason']}"), file=sys.stderr)
         if entry["state"] == BROKEN:
-            print(entry["traceback"], file=sys.stderr)
+            print(visible(entry["traceback"]), file=sys.stderr)

@@ -14,6 +14,7 @@ import io
 import os
 import sys
 import time
+import traceback
 from contextlib import suppress
 from functools import cache, cached_property
 from importlib import import_module
@@ -24,6 +25,7 @@ import typer.core
 import typer.main
 
 from undercover import ending
+from undercover.characters import visible
 from undercover.cli import TOLD, began
 from undercover.cli.groups.hierarchy import app as hierarchy_commands
 from undercover.cli.groups.ledger import app as ledger_commands
@@ -36,7 +38,7 @@ COMMANDS: Final = {
     "recommend": "Find the method and parameters that satisfy a policy and lose least, and say why; publish by them.",
     "publish": "Make a release: anonymised, verified, attacked, and written with its report and datasheet.",
     "accept": "Publish a release that is withheld, by your decision, which is kept with your reason.",
-    "verify": "Recompute every claim from the published tables alone; exit code 4 if one does not hold.",
+    "verify": "Recompute every claim from the published tables alone; exit code 4 if one fails, 6 if none can be told.",
     "sign": "Sign a release with your key, so that recipients can tell that it is yours; or make a key.",
     "attack": "Attack a release with what its holder knows, and set it beside guessing.",
     "measure": "Say what a release costs: discernibility, class sizes and loss per column.",
@@ -150,7 +152,8 @@ def _program() -> Any:
 def main() -> None:
     """Run the command line; every error becomes a message and an exit code."""
     started = began()
-    TOLD.quiet = TOLD.waited = False
+    TOLD.quiet = TOLD.waited = TOLD.printed = False
+    TOLD.json = "--json" in sys.argv[1:]
     ending.begin()
     nobody_reads, given = sys.stdout is None, sys.stderr
     sys.stdout, sys.stderr = _spelled(sys.stdout or _nowhere()), _Heard(sys.stderr or _nowhere())
@@ -241,24 +244,50 @@ def _explain(error: BaseException) -> int:
         return _unread(lost.strerror or str(lost))
     if isinstance(error, _InterruptedError | KeyboardInterrupt | typer.Abort | ending.Told):
         ending.say(error)
-        return error.code if isinstance(error, ending.Told) else _INTERRUPTED
+        code = error.code if isinstance(error, ending.Told) else _INTERRUPTED
+        return _as_json({"kind": "interrupted", "exit_code": code, "message": "The command was told to end."})
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else 1
     if isinstance(error, UndercoverError):
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
+        print(visible(f"error: {error}"), file=sys.stderr)
+        return _as_json(error.to_dict())
     if isinstance(error, MemoryError):
-        print("error: not enough memory for this table on this machine.", file=sys.stderr)
-        return 2
+        said = (
+            "The memory of this machine is not enough for this table. Allow less at once (--parts 16), close other "
+            "programs, take a larger machine, or publish a random sample of the rows."
+        )
+        print(f"error: {said}", file=sys.stderr)
+        return _as_json({"kind": "memory", "exit_code": 2, "message": said})
     show, exit_code = getattr(error, "show", None), getattr(error, "exit_code", None)
     if show is not None and isinstance(exit_code, int):  # usage errors of the command-line library
         show()
-        return exit_code
-    import traceback
+        return _as_json({"kind": "usage", "exit_code": exit_code, "message": error.format_message()})  # type: ignore[attr-defined]
+    print(visible(_where(error)), file=sys.stderr)
+    what, check = ending.outcome(), " Verify it before you use it." if ending.changed() else ""
+    said = f"This is a bug of undercover, not of your data. {what[0].upper()}{what[1:]}.{check}"
+    print(visible(said), file=sys.stderr)
+    return _as_json({"kind": "internal", "exit_code": 1, "message": said})
 
-    traceback.print_exception(error)
-    print("This is a bug of undercover, not of your data. Nothing was written.", file=sys.stderr)
-    return 1
+
+def _where(error: BaseException) -> str:
+    """Where a bug is, and of which kind; what other libraries say of it is left out, since they quote cells."""
+    from undercover.errors import InternalError
+
+    lines = ["Traceback (most recent call last):"]
+    lines += [line.rstrip() for line in traceback.format_tb(error.__traceback__)]
+    said = f": {error}" if isinstance(error, InternalError | ImportError) else " (message left out: it may hold cells)"
+    return "\n".join([*lines, f"{type(error).__module__}.{type(error).__qualname__}{said}"])
+
+
+def _as_json(error: dict[str, Any]) -> int:
+    """Print an error as one JSON object where the command was asked for JSON and has printed none; its exit code."""
+    if TOLD.json and not TOLD.printed:
+        from undercover.cli.output import print_json
+
+        print_json({"error": {"problems": [error["message"]], **error}})
+        with suppress(OSError):
+            sys.stdout.flush()
+    return int(error["exit_code"])
 
 
 if __name__ == "__main__":

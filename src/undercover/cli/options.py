@@ -19,7 +19,10 @@ Qi = Annotated[str | None, typer.Option("--qi", help="Quasi-identifiers, by comm
 Sensitive = Annotated[str | None, typer.Option(help="Sensitive columns, by commas: what he must not learn.")]
 Identifiers = Annotated[str | None, typer.Option(help="Identifiers, by commas: never published.")]
 Insensitive = Annotated[str | None, typer.Option(help=f"By commas; each is {INSENSITIVE}.")]
-Unit = Annotated[str | None, typer.Option(help="The column that says whose row it is, where people have several.")]
+Unit = Annotated[
+    str | None,
+    typer.Option(help="The column that says whose row it is, where people have several; `row`: each row is a person."),
+]
 OneRowPer = Annotated[str | None, typer.Option(help="Keep one row of every unit: its first, last or a random one.")]
 Weight = Annotated[str | None, typer.Option(help="The column of sampling weights: people a row stands for.")]
 Population = Annotated[str | None, typer.Option(help="The share of the population in the table, or a table of it.")]

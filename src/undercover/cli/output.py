@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from undercover import ending
+from undercover.characters import escaped, visible
 from undercover.cli import TOLD
 from undercover.io.plain import plain
 from undercover.model.view import Cell, Figure, FigureTable, Said, View, Viewable
@@ -36,6 +37,10 @@ def console() -> Console:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
+        def print(self, *objects: Any, **options: Any) -> None:
+            """Print; what comes from a table steers no terminal."""
+            super().print(*(visible(one) if isinstance(one, str) else one for one in objects), **options)
+
     if sys.stdout.isatty():
         return Screen(highlight=False)
     return Screen(highlight=False, soft_wrap=True, width=_WIDTH)
@@ -44,7 +49,8 @@ def console() -> Console:
 def print_json(content: Mapping[str, Any]) -> None:
     """One JSON object at full precision; letters that stdout has not are written as JSON writes them."""
     every = str(getattr(sys.stdout, "encoding", None)).lower().startswith("utf")
-    print(json.dumps(plain(content), ensure_ascii=not every, allow_nan=False, indent=2))
+    print(escaped(json.dumps(plain(content), ensure_ascii=not every, allow_nan=False, indent=2)))
+    TOLD.printed = True
 
 
 def print_result(result: Viewable, as_json: bool) -> None:
@@ -94,14 +100,15 @@ def print_table(
 
     words = range(left) if isinstance(left, int) else left
     table = Table(
-        title=title or None,
+        title=visible(title) or None,
         title_justify="left",
         title_style="bold",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
         show_header=any(columns),
     )
-    for i, name in enumerate(columns):
+    rows = [[visible(cell) for cell in row] for row in rows]
+    for i, name in enumerate(map(visible, columns)):
         # Words are not torn apart unless they are very long.
         longest = max((len(word) for cell in (name, *(row[i] for row in rows)) for word in cell.split()), default=0)
         justify: Literal["left", "right"] = "left" if i in words else "right"
@@ -138,10 +145,10 @@ def progress_on_stderr() -> Iterator[Progress]:
 
 def note(text: str) -> None:
     """Say what was done on the way, on stderr."""
-    print(f"note: {text}", file=sys.stderr)
+    print(visible(f"note: {text}"), file=sys.stderr)
 
 
 def warn(warnings: Sequence[str]) -> None:
     """Say what the holder must know, on stderr."""
     for warning in warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        print(visible(f"warning: {warning}"), file=sys.stderr)

@@ -62,6 +62,7 @@ from undercover.model.finding import Finding, shown
 from undercover.model.formats import FORMATS, Files, check_size
 from undercover.model.protocols import Method
 from undercover.model.run import Run
+from undercover.pages.chart_process import start_drawing
 from undercover.parameters import describe, make
 from undercover.studies.warm_up import compiling_beside
 from undercover.verbs.accept import decider
@@ -145,9 +146,11 @@ def command(
             ledger=ledger or (loaded.ledger if loaded else None),
             despite_earlier=despite_earlier,
             policy=policy or (loaded.policy if loaded else None),
+            choice=loaded.choice if loaded else None,
             memory=memory or (loaded.memory if loaded else None),
             progress=progress,
         )
+        start_drawing()
         made = judged_beside(made, out, progress)
         facts = summarize(made, progress=progress)
         kept: dict[str, Any] = {"format": files, "force": force, "sign": sign, "accept": accept, "by": by}
@@ -249,6 +252,7 @@ def as_dict(made: Run, out: Path, **more: Any) -> dict[str, Any]:
         "guarantees": list(made.release.guarantees),
         "algorithm_safe": made.release.algorithm_safe,
         "corruption_robust": made.release.corruption_robust,
+        "choice": made.release.choice.to_dict(),
         "suppressed_rows": made.release.suppressed_rows,
         "scan": made.scan.to_dict(),
         **({"earlier": made.diagnostics["earlier"]} if "earlier" in made.diagnostics else {}),
@@ -281,7 +285,7 @@ def print_end(made: Run, facts: Mapping[str, Any]) -> None:
     rows = f"{counted(len(made.rows), 'row')} in {counted(count, 'group')}{left_out}"
     found = facts["headline"]
     if found:
-        value = found["attribute"]
+        value = found["attribute"]  # without a sensitive column there is no value to learn
         doing = "guesses `{}` right for {} of the people" if value and value.get("outcome") else "learns `{}` with {}"
         learnt = ""
         if value:

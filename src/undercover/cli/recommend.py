@@ -36,6 +36,7 @@ from undercover.io.spec.write import SPEC, spec_files
 from undercover.model.formats import check_size
 from undercover.model.run import Run
 from undercover.studies.recommend.recommend import recommend
+from undercover.verbs.beside import judged_beside
 from undercover.verbs.publish import publish as publish_release
 from undercover.verbs.store import save
 from undercover.whole import check_file, is_levels, is_spec, write_whole
@@ -104,6 +105,7 @@ def command(
                 ledger=loaded.ledger if loaded else None,
                 progress=progress,
             )
+            made = judged_beside(made, publish, progress)
             kept: dict[str, Any] = {"format": format, "force": force}
             save(made, publish, progress=progress, **kept)
     if write_spec is not None:

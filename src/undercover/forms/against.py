@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from undercover.arrays import count as counted
 from undercover.arrays import crossed, first_rows, look_up, narrowest
-from undercover.errors import listed
+from undercover.errors import described, listed
 from undercover.forms.classes import Classes
 from undercover.forms.coverage import Cover, covered, located
 from undercover.forms.distribution import Distribution
@@ -78,7 +78,7 @@ def read_boxes(table: PublishedTable, classes: Classes, original: Table) -> Read
         meanings = values.read_all(column.labels, table.form(name))
         wrong = [label for label, meaning in zip(column.labels, meanings, strict=True) if meaning == NOTHING]
         if wrong:
-            unread.append(f"Cells of `{name}` that cover no value of the original: {listed(wrong, limit=5)}.")
+            unread.append(f"Cells of `{name}` that cover no value of the original: {described(wrong)}.")
         cells.append(column.codes.astype(np.int64))
         covers.append(Cover.of(meanings, values.size))
     return ReadBoxes(tuple(cells), tuple(covers), tuple(unread))

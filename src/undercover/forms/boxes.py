@@ -19,16 +19,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import DataError
+from undercover.errors import DataError, described
+from undercover.forms.coverage import Coverage
 from undercover.forms.dealt.law import Law
 from undercover.forms.distribution import Distribution, distribution_of
-from undercover.forms.meaning import NOTHING, domain_values
+from undercover.forms.meaning import domain_values
 from undercover.forms.written import Written, combine, first_rows
 from undercover.model.groups import number
 from undercover.model.release import PublishedTable
@@ -38,7 +39,7 @@ from undercover.threads import parallel
 if TYPE_CHECKING:
     from undercover.forms.reading import Reading
 
-_BITMAP_BYTES = 1 << 27
+_BITMAP_BYTES = 1 << 26
 _LARGEST = 1 << 62
 
 
@@ -48,12 +49,17 @@ class Boxes:
 
     weights: NDArray[np.int64]  # (n_boxes,) published rows of each box
     bucket_of: NDArray[np.int64]  # (n_boxes,)
-    masks: NDArray[np.uint64]  # (n_boxes, n_words) values covered, column behind column
-    word_starts: NDArray[np.int64]  # (n_columns,)
+    cells: NDArray[np.int32]  # (n_boxes, n_columns) the cell of each column
+    covers: Sequence[Coverage]  # (n_columns,) what the cells of each column cover, in codes of the original
     value_starts: NDArray[np.int64]  # (n_columns + 1,) values numbered through all columns
     exact: NDArray[np.int64] | None  # (n_boxes, n_columns) the only value covered, where every cell covers at most one
     sensitive: dict[str, Distribution]  # by bucket
     laws: Mapping[str, Law] = field(default_factory=dict)  # of columns whose values were dealt anew
+
+    @property
+    def most_lines(self) -> int:
+        """Most classes of values that no cell tells apart: no more than there are values, or ends of runs and one."""
+        return sum(min(cover.n_positions, 2 * len(cover.low) + 1) for cover in self.covers)
 
     def buckets(self, column: EncodedColumn) -> Buckets:
         """The values of a sensitive column in every bucket, in the codes of the original."""
@@ -91,8 +97,7 @@ def boxes_of(reading: Reading, original: Table, known: Sequence[str], sensitive:
         for name, column in zip(known, columns, strict=True)
     ]
     cell_of = [column.codes[representatives] for column in columns]
-    words = [bits.shape[1] for bits, _, _ in covered]
-    single = all((counts <= 1).all() for _, _, counts in covered)
+    single = all(bool((cover.sizes <= 1).all()) for cover in covered)
     if buckets is None:
         bucket_of = np.arange(count)
         distributions = {name: distribution_of(name, reading.column(name), labels, count) for name in sensitive}
@@ -102,10 +107,10 @@ def boxes_of(reading: Reading, original: Table, known: Sequence[str], sensitive:
     return Boxes(
         weights=np.bincount(labels, minlength=count),
         bucket_of=bucket_of,
-        masks=np.concatenate([bits[cells] for (bits, _, _), cells in zip(covered, cell_of, strict=True)], axis=1),
-        word_starts=np.concatenate([[0], np.cumsum(words)])[:-1].astype(np.int64),
+        cells=np.stack(cell_of, axis=1).astype(np.int32),
+        covers=covered,
         value_starts=np.concatenate([[0], np.cumsum([original[name].domain.size for name in known])]).astype(np.int64),
-        exact=np.stack([first[cells] for (_, first, _), cells in zip(covered, cell_of, strict=True)], axis=1)
+        exact=np.stack([_only(cover)[cells] for cover, cells in zip(covered, cell_of, strict=True)], axis=1)
         if single
         else None,
         sensitive=distributions,
@@ -124,17 +129,17 @@ def match(boxes: Boxes, targets: NDArray[np.int64], threads: int) -> tuple[NDArr
     """The boxes that cover each target: ``boxes[offsets[i]:offsets[i + 1]]``."""
     if boxes.exact is not None:
         return _equal(boxes.exact, targets)
-    from undercover.forms.kernels import covering_boxes, index_boxes
+    from undercover.forms.kernels import covering_boxes
 
     parts = [np.ascontiguousarray(part) for part in np.array_split(targets, threads)]
     # A part of the boxes at a time, so that the bitmaps stay small however many values and boxes there are.
-    at_once = max(4096, _BITMAP_BYTES * 8 // int(boxes.value_starts[-1]) // 64 * 64)
+    at_once = max(4096, _BITMAP_BYTES * 8 // boxes.most_lines // 64 * 64)
     counts, members = [], []
     for begin in range(0, len(boxes.weights), at_once):
-        end = min(begin + at_once, len(boxes.weights))
-        bitmaps, summary = index_boxes(boxes.masks, boxes.word_starts, boxes.value_starts, begin, end)
-        find = partial(covering_boxes, bitmaps, summary, boxes.value_starts)
-        found = parallel(find, parts, threads, steps=targets.size * bitmaps.shape[1])
+        index = index_of(boxes, begin, min(begin + at_once, len(boxes.weights)))
+        places = index.places(boxes)
+        find = partial(covering_boxes, index.bitmaps, index.summary, places, boxes.value_starts)
+        found = parallel(find, parts, threads, steps=targets.size * index.bitmaps.shape[1])
         counts.append(np.concatenate([np.diff(offsets) for offsets, _ in found]))
         members.append(np.concatenate([inside for _, inside in found]) + begin)
     offsets = np.concatenate([[0], np.cumsum(np.sum(counts, axis=0))])
@@ -144,25 +149,68 @@ def match(boxes: Boxes, targets: NDArray[np.int64], threads: int) -> tuple[NDArr
     return offsets, np.concatenate(members)[np.argsort(owner, kind="stable")]
 
 
-def _covered(
-    table: PublishedTable, name: str, column: Written, original: EncodedColumn, covers: bool
-) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
-    """For every distinct cell: a bit per value covered, the first of them, and how many there are."""
-    size = original.domain.size
+class Index(NamedTuple):
+    """Some boxes by the values that they cover; values that none of their cells tells apart share a line."""
+
+    bitmaps: NDArray[np.uint64]  # (n_lines, n_words) a bit for every box
+    summary: NDArray[np.uint64]  # (n_lines, n_words / 64) a bit for every word of the bitmaps that is not 0
+    starts: NDArray[np.int64]  # (n_columns + 1,) lines of the columns
+    bounds: Sequence[NDArray[np.int64]]  # of every column the codes at which a new line begins
+
+    def lines(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(n, n_columns) the line of each code, counted from the first one of its column."""
+        of_columns = zip(self.bounds, codes.T, strict=True)
+        return np.stack([np.searchsorted(bounds, column, side="right") for bounds, column in of_columns], axis=1)
+
+    def places(self, boxes: Boxes) -> NDArray[np.int32]:
+        """(n_values,) the line of every value of every column."""
+        found = np.zeros(int(boxes.value_starts[-1]), dtype=np.int32)
+        for first, (begin, end), bounds in zip(
+            self.starts[:-1], pairwise(boxes.value_starts), self.bounds, strict=True
+        ):
+            inside = bounds[bounds < end - begin]
+            found[begin + inside] = 1
+            np.cumsum(found[begin:end], out=found[begin:end])
+            found[begin:end] += first
+        return found
+
+
+def index_of(boxes: Boxes, begin: int, end: int, asked: NDArray[np.int64] | None = None) -> Index:
+    """The bitmaps of the boxes from ``begin`` to ``end``; with ``asked`` (n, n_columns) only those of these codes."""
+    from undercover.forms.kernels import index_boxes
+
+    cells = np.empty((end - begin, len(boxes.covers)), dtype=np.int64)
+    starts, lows, highs, all_bounds, line_starts = [np.zeros(1, dtype=np.int64)], [], [], [], [0]
+    n_cells = 0
+    for j, cover in enumerate(boxes.covers):
+        used, place = np.unique(boxes.cells[begin:end, j].astype(np.int64), return_inverse=True)
+        cells[:, j] = place.reshape(-1) + n_cells
+        low, high, times = cover.runs_of(used)
+        bounds = np.unique(np.concatenate([low, high + 1]) if asked is None else asked[:, j])
+        lows.append(np.searchsorted(bounds, low) + 1 + line_starts[-1])
+        highs.append(np.searchsorted(bounds, high, side="right") + line_starts[-1])
+        starts.append(starts[-1][-1] + np.cumsum(times))
+        n_cells += len(used)
+        all_bounds.append(bounds)
+        line_starts.append(line_starts[-1] + len(bounds) + 1)
+    runs = [np.concatenate(each).astype(np.int64) for each in (starts, lows, highs)]
+    bitmaps, summary = index_boxes(cells, runs[0], runs[1], runs[2], line_starts[-1])
+    return Index(bitmaps, summary, np.array(line_starts, dtype=np.int64), all_bounds)
+
+
+def _covered(table: PublishedTable, name: str, column: Written, original: EncodedColumn, covers: bool) -> Coverage:
+    """What every distinct cell covers, in codes of the original."""
     read = domain_values(original).read_all(column.labels, table.form(name))
-    wrong = [cell for cell, meaning in zip(column.labels, read, strict=True) if meaning.size == 0]
-    if wrong and covers:
-        raise DataError(f"The cell {wrong[0]!r} of `{name}` stands for no value of the original column.")
-    ranges = [meaning if meaning.members is None else NOTHING for meaning in read]
-    low = np.array([meaning.low for meaning in ranges], dtype=np.int64)
-    high = np.array([meaning.high for meaning in ranges], dtype=np.int64)
-    places = np.arange(-(-size // 64) * 64)
-    bits = (places >= low[:, None]) & (places <= high[:, None])  # (n_cells, n_bits)
-    members = [meaning.members or () for meaning in read]
-    owners = np.repeat(np.arange(len(members)), [len(inside) for inside in members])
-    bits[owners, np.fromiter(chain.from_iterable(members), dtype=np.int64, count=len(owners))] = True
-    first = np.array([meaning.low if meaning.size else size for meaning in read], dtype=np.int64)
-    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64), first, bits.sum(axis=1)
+    found = Coverage.of_meanings(read, original.domain.size)
+    if covers and not found.sizes.all():
+        wrong = [column.labels[cell] for cell in np.flatnonzero(found.sizes == 0).tolist()]
+        raise DataError(f"Cells of `{name}` stand for no value of the original column: {described(wrong)}.")
+    return found
+
+
+def _only(cover: Coverage) -> NDArray[np.int64]:
+    """(n_cells,) the only value that each cell covers; a code behind the column's own where it covers none."""
+    return np.where(cover.sizes > 0, cover.low[cover.starts[:-1]], cover.n_positions)
 
 
 def _equal(boxes: NDArray[np.int64], targets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -220,7 +268,7 @@ def merged_boxes(reading: Reading, original: Table, known: Sequence[str], sensit
         boxes,
         weights=weights,
         bucket_of=np.arange(n_boxes),
-        masks=np.ascontiguousarray(boxes.masks[first]),
+        cells=boxes.cells[first],
         sensitive={
             name: _merged(column, owner, boxes.bucket_of, boxes.weights, n_boxes, whole)
             for name, column in boxes.sensitive.items()

@@ -123,8 +123,11 @@ class Case:
     def guessing(self, name: str) -> dict[str, float]:
         """What is reached on a sensitive column without the release, by its overall distribution alone."""
         column = self.original[name]
-        shares = count(column.codes, column.domain.size) / self.original.n_rows
-        return {"mean": float((shares**2).sum()), "guess_success": float(shares.max())}
+        times = count(column.codes, column.domain.size)
+        if (missing := column.domain.missing_code) is not None:  # of people who have a value
+            times = np.delete(times, missing)
+        shares = times / max(int(times.sum()), 1)
+        return {"mean": float((shares**2).sum()), "guess_success": float(shares.max(initial=0.0))}
 
     def baseline(self) -> dict[str, Any]:
         """Guessing, for identity and every sensitive column."""

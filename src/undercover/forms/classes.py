@@ -9,7 +9,7 @@ own releases do not publish such rows, so there an all-``*`` class is a class li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -148,6 +148,12 @@ def row_classes(
 def with_suppressed(classes: Classes, suppressed: int) -> Classes:
     """The same classes beside a number of suppressed rows."""
     return replace(classes, suppressed=suppressed)
+
+
+def with_declared(classes: Classes, distinct: Container[str]) -> Classes:
+    """The same classes, where the holder says of some columns that different spellings are different values."""
+    spread = {name: replace(own, is_distinct=name in distinct) for name, own in classes.sensitive.items()}
+    return replace(classes, sensitive=spread)
 
 
 def standing_for(classes: Classes, people: str) -> Classes:

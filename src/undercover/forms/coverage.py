@@ -49,13 +49,26 @@ class Coverage:
 
     @classmethod
     def of_meanings(cls, meanings: Sequence[Meaning], n_positions: int) -> Coverage:
-        """Cells as they were read from a published table."""
+        """Cells as they were read from a published table; one that covers nothing has an empty run."""
         if all(meaning.members is None for meaning in meanings):
             ends = np.array([(meaning.low, meaning.high) for meaning in meanings], dtype=np.int64).reshape(-1, 2)
             return cls.of_ranges(ends[:, 0], ends[:, 1], n_positions)
-        members = [meaning.members or range(meaning.low, meaning.high + 1) for meaning in meanings]
-        cells = np.repeat(np.arange(len(meanings)), [len(places) for places in members])
-        return cls.of_members(cells, np.concatenate([np.array(p) for p in members]), len(meanings), n_positions)
+        low: list[int] = []
+        high: list[int] = []
+        starts = [0]
+        for meaning in meanings:
+            if meaning.members is None:
+                low.append(meaning.low)
+                high.append(meaning.high)
+            else:
+                for place in meaning.members:
+                    if len(high) > starts[-1] and high[-1] == place - 1:
+                        high[-1] = place
+                    else:
+                        low.append(place)
+                        high.append(place)
+            starts.append(len(low))
+        return cls(np.array(starts), np.array(low, np.int64), np.array(high, np.int64), n_positions)
 
     @property
     def n_cells(self) -> int:
@@ -71,6 +84,30 @@ class Coverage:
         """(n_cells,) how many of the positions asked for each cell covers."""
         before = np.concatenate([[0], np.cumsum(asked)])
         return self._sums(before[self.high + 1] - before[self.low])
+
+    def holds(self, cells: Positions, codes: Positions) -> NDArray[np.bool_]:
+        """Whether each cell covers the position beside it."""
+        run = np.searchsorted(self._keys, cells * (self.n_positions + 1) + codes, side="right") - 1
+        found = run >= self.starts[cells]
+        return found & (self.high[np.maximum(run, 0)] >= codes)
+
+    def holds_all(self, cells: Positions, codes: Positions) -> NDArray[np.bool_]:
+        """Whether each cell covers every one of some positions, which are sorted and differ."""
+        low, high, times = self.runs_of(cells)
+        inside = np.searchsorted(codes, high, side="right") - np.searchsorted(codes, low)
+        before = np.cumsum(times) - times
+        return np.asarray(np.add.reduceat(np.maximum(inside, 0), before) == len(codes)) if len(cells) else before > 0
+
+    def runs_of(self, cells: Positions) -> tuple[Positions, Positions, Positions]:
+        """The runs of some cells, one behind the other (low, high), and how many each cell has."""
+        first, times = self.starts[cells], np.diff(self.starts)[cells]
+        runs = np.arange(int(times.sum())) + np.repeat(first - np.cumsum(times) + times, times)
+        return self.low[runs], self.high[runs], times
+
+    @cached_property
+    def _keys(self) -> Positions:
+        """(n_runs,) ascending: the cell of each run and where the run begins."""
+        return np.repeat(np.arange(self.n_cells), np.diff(self.starts)) * (self.n_positions + 1) + self.low
 
     def _sums(self, per_run: Positions) -> Positions:
         if not self.n_cells:

@@ -14,34 +14,41 @@ fit needs the whole distribution, which is looked at for a part of the people on
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.forms.boxes import Boxes, match, value_codes
-from undercover.forms.dealt.law import posteriors
+from undercover.forms.boxes import Boxes, index_of, match, value_codes
+from undercover.forms.dealt.law import Law, posteriors
 from undercover.forms.distribution import Distribution
 from undercover.forms.written import first_rows
 from undercover.model.groups import number
 from undercover.model.table import EncodedColumn, Table
+from undercover.model.verdict import among_values
 from undercover.threads import parallel
 
+MISSING = ""  # how a missing value is written
 AT_RISK = 0.2  # the threshold commonly used by statistics offices and health data holders
 _LEAST_GUESSED = 1000  # people whose whole distribution is looked at, where boxes are too wide for everybody's
 
 
 @dataclass(frozen=True)
 class Disclosure:
-    """What the attacker achieves on every row."""
+    """What the attacker achieves on every row.
+
+    A missing value is no value. Of a row that has one, what is believed and guessed is asked among those that have one;
+    of a row without, ``attribute`` is the belief that it is missing. Figures are about rows that have a value.
+    """
 
     matches: NDArray[Any]  # (n_rows,) published rows that fit; with p_match the expected number
     attribute: Mapping[str, NDArray[np.float64]]  # probability he gives the true value
     hits: Mapping[str, NDArray[np.float64]]  # probability that his guess is right; NaN where it was not looked at
     found: NDArray[np.float64] | None = None  # identity, where it is not simply one of the rows that fit
+    lacking: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)  # whose value is missing, where one is
 
     @property
     def identity(self) -> NDArray[np.float64]:
@@ -54,8 +61,14 @@ class Disclosure:
     def of_rows(self, rows: slice) -> Disclosure:
         """The same of some rows."""
         found = None if self.found is None else self.found[rows]
-        attribute = {name: each[rows] for name, each in self.attribute.items()}
-        return Disclosure(self.matches[rows], attribute, {name: each[rows] for name, each in self.hits.items()}, found)
+        attribute, hits = ({name: each[rows] for name, each in some.items()} for some in (self.attribute, self.hits))
+        lacking = {name: each[rows] for name, each in self.lacking.items()}
+        return Disclosure(self.matches[rows], attribute, hits, found, lacking)
+
+    def of_values(self, name: str, found: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Figures of the rows that have a value of a column; where none has, of nobody: 0."""
+        lacking = self.lacking.get(name)
+        return found if lacking is None else np.zeros(1) if lacking.all() else found[~lacking]
 
     def to_dict(self, of: int | None = None) -> dict[str, Any]:
         """Means and worst cases; where these people were drawn from ``of``, with intervals, and counts as estimates."""
@@ -72,10 +85,11 @@ class Disclosure:
                 name: {
                     **mean_with_interval(probability, sampled=sampled),
                     "max": float(probability.max()),
-                    **_success(self.hits[name], sampled=sampled),
+                    **_success(self.of_values(name, self.hits[name]), sampled=sampled),
                     "certain_rows": round(times * int((probability > 1.0 - 1e-12).sum())),
+                    **({"missing_rows": round(times * int(self.lacking[name].sum()))} if name in self.lacking else {}),
                 }
-                for name, probability in self.attribute.items()
+                for name, probability in ((name, self.of_values(name, each)) for name, each in self.attribute.items())
             },
         }
 
@@ -95,13 +109,30 @@ class AtMost:
         boxes, so no more than the greatest.
         """
         found = cls.of_classes(boxes.weights, boxes.sensitive)
-        return cls(found.found, {**found.belief, **{name: law.most for name, law in boxes.laws.items()}})
+        laws = {name: _law_at_most(law, boxes.sensitive[name].labels) for name, law in boxes.laws.items()}
+        return cls(found.found, {**found.belief, **laws})
 
     @classmethod
     def of_classes(cls, sizes: NDArray[np.int64], sensitive: Mapping[str, Distribution]) -> AtMost:
         """The same from the rows that are written alike, and the values of each class or bucket."""
-        belief = {n: float((held.largest / held.sizes).max(initial=0.0)) for n, held in sensitive.items()}
+        belief = {name: _largest_share(held) for name, held in sensitive.items()}
         return cls(1 / float(sizes.min()) if len(sizes) else None, belief)
+
+
+def _largest_share(held: Distribution) -> float:
+    """The largest share of a value among the values of a class; where some are missing, among the others."""
+    if MISSING not in held.labels:
+        return float((held.largest / held.sizes).max(initial=0.0))
+    counts = np.where(held.value_index == held.labels.index(MISSING), 0, held.counts)
+    sizes, there = held.sums(counts), np.flatnonzero(held.distinct)
+    largest = np.zeros(held.n_classes, dtype=np.int64)
+    largest[there] = np.maximum.reduceat(counts, held.starts[there]) if len(there) else 0
+    return float((largest / np.maximum(sizes, 1)).max(initial=0.0))
+
+
+def _law_at_most(law: Law, labels: Sequence[str]) -> float:
+    """What a law allows to be believed of any value; that a value is missing is believed no more than that."""
+    return law.most if MISSING not in labels or law.most >= 1 else min(law.most / (1 - law.most), 1.0)
 
 
 def _success(hits: NDArray[np.float64], *, sampled: bool = False) -> dict[str, Any]:
@@ -143,6 +174,13 @@ def disclosure_of(
     names: list[str | None] = [*boxes.sensitive] or [None]
     counted = [counted_matches(boxes, targets, target_of, None if n is None else original[n], threads) for n in names]
     matches = counted[0][0]
+    attribute = {n: found for n, (_, found) in zip(names, counted, strict=True) if n is not None}
+    for name, believed in attribute.items():
+        column = original[name]
+        if (missing := column.domain.missing_code) is not None:
+            nothing = replace(column, codes=np.full_like(column.codes, missing))
+            lost = counted_matches(boxes, targets, target_of, nothing, threads)[1]
+            attribute[name] = np.where(column.codes == missing, believed, among_values(believed, lost))
     # Who is guessed is looked at for some people only: rows, not targets, so that everybody is as likely to be among.
     some = max(_LEAST_GUESSED, int(most / 10 / pairs * len(targets)))
     rows = np.sort(np.random.default_rng(0).permutation(original.n_rows)[:some])
@@ -151,9 +189,7 @@ def disclosure_of(
     hits = {name: np.full(original.n_rows, np.nan) for name in boxes.sensitive}
     for name, found in guessed.hits.items():
         hits[name][rows] = found
-    return Disclosure(
-        matches[target_of], {n: found for n, (_, found) in zip(names, counted, strict=True) if n is not None}, hits
-    )
+    return Disclosure(matches[target_of], attribute, hits)
 
 
 def _listed(
@@ -174,7 +210,8 @@ def _listed(
     for name in boxes.sensitive:
         truth = original[name].codes if rows is None else original[name].codes[rows]
         held, asked = boxes.buckets(original[name]), truth[order].astype(np.int64)
-        probability, hit = posteriors(boxes.laws.get(name), offsets, members, held, target_of[order], asked)
+        law, missing = boxes.laws.get(name), original[name].domain.missing_code
+        probability, hit = posteriors(law, offsets, members, held, target_of[order], asked, missing)
         attribute[name], hits[name] = np.empty(len(order)), np.empty(len(order))
         attribute[name][order], hits[name][order] = probability, hit
     return Disclosure(matches[target_of], attribute, hits)
@@ -226,19 +263,20 @@ def counted_matches(
     Of boxes for which :func:`can_be_counted` holds. ``targets`` are (n_targets, n_columns) codes, ``target_of`` the
     target of each row; without a ``sensitive`` column all shares are 0.
     """
-    from undercover.forms.kernels import index_boxes, weigh_covering
+    from undercover.forms.kernels import weigh_covering
 
     n = len(targets)
     fewest_first = np.argsort([len(np.unique(column)) for column in targets.T], kind="stable")
     sorting = np.lexsort(targets[:, fewest_first].T[::-1])
     rank = np.empty(n, dtype=np.int64)
     rank[sorting] = np.arange(n)
-    asked = np.ascontiguousarray(targets[sorting][:, fewest_first])
     truth = np.zeros(len(target_of), dtype=np.int64) if sensitive is None else sensitive.codes.astype(np.int64)
     order = np.lexsort((truth, rank[target_of]))
     rows_of = np.bincount(rank[target_of], minlength=n) if sensitive is not None else np.zeros(n, dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum(rows_of)]).astype(np.int64)
-    bitmaps, _ = index_boxes(boxes.masks, boxes.word_starts, boxes.value_starts, 0, len(boxes.weights))
+    index = index_of(boxes, 0, len(boxes.weights))
+    bitmaps = index.bitmaps
+    asked = np.ascontiguousarray((index.lines(targets[sorting]) + index.starts[:-1])[:, fewest_first])
     least = int(boxes.weights.min())
     weights = _weights(boxes, sensitive, least, bitmaps.shape[1])
     ordered = truth[order]
@@ -248,7 +286,6 @@ def counted_matches(
         rows = starts[first : last + 1]
         found: tuple[Integers, Integers] = weigh_covering(
             bitmaps,
-            boxes.value_starts[:-1][fewest_first],
             asked[first:last],
             rows - rows[0],
             ordered[rows[0] : rows[-1]],

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.arrays import crossed, look_up, tally
-from undercover.errors import DataError, NotTold
+from undercover.errors import DataError, NotTold, described
 from undercover.forms.loss import Loss, losses
 from undercover.forms.meaning import NOTHING, domain_values
 from undercover.forms.reading import Reading
@@ -140,7 +140,9 @@ def _moved(column: EncodedColumn, found: Written, own: NDArray[np.int64]) -> tup
     unknown = [label for label, place in zip(labels, code, strict=True) if place < 0]
     strange = [label for label in unknown if given or not _is_number(column, label)]
     if strange:
-        raise DataError(f"`{column.name}` was published as {strange[0]!r}, which the original column does not have.")
+        raise DataError(
+            f"`{column.name}` was published with {described(strange)} that the original column does not have."
+        )
     pairs = crossed(column.codes, column.domain.size, look_up(found.codes, own), len(labels))
     distinct, people = tally(pairs, column.domain.size * len(labels))
     before, after = distinct // len(labels), distinct % len(labels)

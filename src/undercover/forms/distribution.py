@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from undercover.arrays import count, crossed, first_rows, look_up, narrowest, stretches, tally
-from undercover.forms.alike import as_read
 from undercover.forms.written import Written, labels_of, positions_among, written
 from undercover.model.release import PublishedTable
+from undercover.model.spellings import number_values
 
 BLOCK = 1 << 18
 """Entries that are looked at together."""
@@ -37,6 +37,7 @@ class Distribution:
     held_values: NDArray[np.integer]  # (n_entries,)
     held_counts: NDArray[np.integer]  # (n_entries,)
     overall: NDArray[np.int64]  # (n_values,)
+    is_distinct: bool = False  # whether the holder says that spellings of what seems one value are several
 
     @classmethod
     def of_keys(
@@ -101,9 +102,10 @@ class Distribution:
 
     @property
     def as_read(self) -> Distribution:
-        """The same with values that nobody can tell apart on a page counted as one, under the first of them.
+        """The same with the spellings of one value counted as one, under the first of them.
 
-        A value that shows nothing at all counts as missing.
+        Where the holder says that they are different values, only those that nobody can tell apart on a page. A value
+        that shows nothing at all counts as missing.
         """
         return self if self._merged is None else self._merged
 
@@ -113,13 +115,13 @@ class Distribution:
         kind = self.values.type
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
             return None
-        place: dict[str, int] = {}
-        merged = np.array([place.setdefault(as_read(label), len(place)) for label in self.labels], dtype=np.int64)
-        if len(place) == self.n_values:
+        merged = number_values(self.labels, distinct=self.is_distinct)
+        size = int(merged.max(initial=-1)) + 1
+        if size == self.n_values:
             return None
-        keys, entry = np.unique(self.class_index * len(place) + merged[self.value_index], return_inverse=True)
-        values = self.values.take(pa.array(first_rows(merged, len(place))))
-        counts, overall = count(entry, len(keys), self.held_counts), count(merged, len(place), self.overall)
+        keys, entry = np.unique(self.class_index * size + merged[self.value_index], return_inverse=True)
+        values = self.values.take(pa.array(first_rows(merged, size)))
+        counts, overall = count(entry, len(keys), self.held_counts), count(merged, size, self.overall)
         return Distribution.of_keys(self.name, values, keys, counts, overall, self.n_classes)
 
     @property

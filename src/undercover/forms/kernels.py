@@ -1,5 +1,7 @@
 """Which published boxes cover a given row, by bitmaps: for every value of every column, the boxes that cover it.
 
+Values that no cell tells apart share a bitmap, so that there are about as many bitmaps as there are ends of cells.
+
 The boxes that cover a row are the intersection of the bitmaps of its values. A second bitmap with one bit for each word
 of the first says where there is anything to intersect; boxes that lie close together stand close together, so most
 words are never looked at.
@@ -25,47 +27,47 @@ from undercover.compiled.words import count_bits, lowest_bit
 
 
 @kernel
-def index_boxes(masks: Any, word_starts: Any, value_starts: Any, begin: int, end: int) -> Any:
-    """Bitmaps of the boxes begin..end: ``(values, words)`` and the summary ``(values, words / 64)``.
+def index_boxes(cells: Any, starts: Any, low: Any, high: Any, n_values: int) -> Any:
+    """Bitmaps of boxes: ``(values, words)`` and the summary ``(values, words / 64)``.
 
-    ``masks`` (n_boxes, n_words) has a bit for every value a box covers, the words of column j from ``word_starts[j]``;
-    its values are numbered from ``value_starts[j]``.
+    ``cells`` (n_boxes, d) and values are numbered through all columns; cell c covers the values of the runs
+    ``starts[c]:starts[c + 1]``, from ``low`` to ``high``.
     """
-    n_words = (end - begin + 63) // 64
-    bitmaps = np.zeros((value_starts[-1], n_words), np.uint64)
-    summary = np.zeros((value_starts[-1], (n_words + 63) // 64), np.uint64)
-    for box in range(begin, end):
-        at, bit = (box - begin) >> 6, np.uint64(1) << np.uint64((box - begin) & 63)
-        for j in range(len(word_starts)):
-            stop = word_starts[j + 1] if j + 1 < len(word_starts) else masks.shape[1]
-            for w in range(word_starts[j], stop):
-                word = masks[box, w]
-                while word != 0:
-                    value = value_starts[j] + 64 * (w - word_starts[j]) + lowest_bit(word)
+    n_words = (len(cells) + 63) // 64
+    bitmaps = np.zeros((n_values, n_words), np.uint64)
+    summary = np.zeros((n_values, (n_words + 63) // 64), np.uint64)
+    for box in range(len(cells)):
+        at, bit = box >> 6, np.uint64(1) << np.uint64(box & 63)
+        place = np.uint64(1) << np.uint64(at & 63)
+        for j in range(cells.shape[1]):
+            for run in range(starts[cells[box, j]], starts[cells[box, j] + 1]):
+                for value in range(low[run], high[run] + 1):
                     bitmaps[value, at] |= bit
-                    summary[value, at >> 6] |= np.uint64(1) << np.uint64(at & 63)
-                    word &= word - np.uint64(1)
+                    summary[value, at >> 6] |= place
     return bitmaps, summary
 
 
 @kernel
-def covering_boxes(bitmaps: Any, summary: Any, value_starts: Any, targets: Any) -> Any:
-    """For every row of codes the boxes that cover it: (offsets (n_targets + 1,), boxes in ascending order)."""
+def covering_boxes(bitmaps: Any, summary: Any, place_of: Any, value_starts: Any, targets: Any) -> Any:
+    """For every row of codes the boxes that cover it: (offsets (n_targets + 1,), boxes in ascending order).
+
+    The values of column j are numbered from ``value_starts[j]``; value v has the line ``place_of[v]`` of the bitmaps.
+    """
     n, d = targets.shape
     offsets = np.zeros(n + 1, np.int64)
     boxes = np.empty(2 * n + 64, np.int64)
     found = 0
     for row in range(n):
         for sw in range(summary.shape[1]):
-            places = summary[value_starts[0] + targets[row, 0], sw]
+            places = summary[place_of[value_starts[0] + targets[row, 0]], sw]
             for j in range(1, d):
-                places &= summary[value_starts[j] + targets[row, j], sw]
+                places &= summary[place_of[value_starts[j] + targets[row, j]], sw]
             while places != 0:
                 w = 64 * sw + lowest_bit(places)
                 places &= places - np.uint64(1)
-                word = bitmaps[value_starts[0] + targets[row, 0], w]
+                word = bitmaps[place_of[value_starts[0] + targets[row, 0]], w]
                 for j in range(1, d):
-                    word &= bitmaps[value_starts[j] + targets[row, j], w]
+                    word &= bitmaps[place_of[value_starts[j] + targets[row, j]], w]
                 while word != 0:
                     if found == len(boxes):
                         larger = np.empty(2 * found, np.int64)
@@ -178,13 +180,11 @@ def bit_planes(boxes: Any, weights: Any, n_planes: int, n_words: int) -> Any:
 
 
 @kernel
-def weigh_covering(
-    bitmaps: Any, value_starts: Any, targets: Any, row_starts: Any, truth: Any, least: int, weights: Any
-) -> Any:
+def weigh_covering(bitmaps: Any, targets: Any, row_starts: Any, truth: Any, least: int, weights: Any) -> Any:
     """(n_targets,) weight of the boxes that cover each target, and (n_rows,) the weight of each row's true value there.
 
-    ``bitmaps`` (n_values, n_words) as :func:`undercover.forms.kernels.index_boxes` makes them. Targets that begin
-    alike share the intersection of these columns with the one before, so they should be sorted. The rows of target t
+    ``bitmaps`` (n_values, n_words) as :func:`undercover.forms.kernels.index_boxes` makes them, and ``targets`` (n, d)
+    lines of them. Targets that begin alike share the intersection of these columns with the one before, so they should be sorted. The rows of target t
     are ``row_starts[t]:row_starts[t + 1]`` of ``truth``; equal values stand together. The ``weights`` are
     :class:`undercover.forms.disclosure.Weights`.
     """
@@ -200,7 +200,7 @@ def weigh_covering(
         while target > 0 and same < d and targets[target, same] == targets[target - 1, same]:
             same += 1
         for j in range(same, d):
-            own = bitmaps[value_starts[j] + targets[target, j]]
+            own = bitmaps[targets[target, j]]
             if j == 0:
                 for w in range(n_words):
                     level[0, w] = own[w]

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.arrays import count
-from undercover.errors import DataError, SchemaError, listed, unknown
+from undercover.errors import DataError, SchemaError, described, unknown
 from undercover.forms.meaning import NOTHING, Meaning, Values, domain_values, leaf_values
 from undercover.model.cells import EVERYTHING, CellForm
 from undercover.model.table import EncodedColumn, Table
@@ -129,7 +129,7 @@ def cell_losses(column: EncodedColumn, cells: tuple[str, ...], form: CellForm) -
     read = leaves.read_all(cells, form)
     wrong = [cell for cell, meaning in zip(cells, read, strict=True) if meaning == NOTHING]
     if wrong:
-        raise DataError(f"Cells of `{column.name}` that stand for no value of the original: {listed(wrong, limit=5)}.")
+        raise DataError(f"Cells of `{column.name}` that stand for no value of the original: {described(wrong)}.")
     covered = np.array([meaning.size for meaning in read], dtype=np.float64)
     share = (covered - 1) / max(leaves.size - 1, 1)
     ncp = share

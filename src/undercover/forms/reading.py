@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from undercover.arrays import look_up
 from undercover.errors import DataError
 from undercover.forms.boxes import Boxes, MergedBoxes, merged_boxes
-from undercover.forms.classes import Classes, row_classes, with_suppressed
+from undercover.forms.classes import Classes, row_classes, with_declared, with_suppressed
 from undercover.forms.coverage import Coverage
 from undercover.forms.disclosure import AtMost, Disclosure, disclosure_of
 from undercover.forms.distribution import BucketTable
@@ -183,7 +183,14 @@ class Reading:
     @cached_property
     def classes(self) -> Classes:
         """The rows that nobody can tell apart, and their sensitive values."""
-        return with_suppressed(self.rows_alike(self.main.names("sensitive")), self.release.suppressed_rows)
+        alike = self.rows_alike(self.main.names("sensitive"))
+        return with_declared(with_suppressed(alike, self.release.suppressed_rows), self.distinct)
+
+    @property
+    def distinct(self) -> frozenset[str]:
+        """Columns of which the holder says that different spellings are different values."""
+        columns = (column for table in self.release.tables for column in table.columns)
+        return frozenset(column.name for column in columns if column.spellings is not None)
 
     def rows_alike(self, sensitive: tuple[str, ...]) -> Classes:
         """The rows of the main table that are written alike."""

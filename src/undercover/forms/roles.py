@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from undercover.arrays import numbered
 from undercover.errors import listed, unknown
-from undercover.forms.alike import look_alikes, spelled_alike
 from undercover.forms.classes import Classes
 from undercover.forms.reading import Reading
 from undercover.forms.written import labels_of
 from undercover.model.release import PublishedTable, Release
 from undercover.model.schema import INSENSITIVE
+from undercover.model.spellings import find_near, list_spellings
 
 ROLES = ("quasi-identifier", "sensitive", "insensitive", "structure")
 """Of published columns."""
@@ -87,22 +87,28 @@ def strange_cells(reading: Reading) -> list[str]:
 
 
 def spellings(classes: Classes) -> tuple[str, ...]:
-    """Sensitive values that are spelled in several ways nobody can tell apart."""
-    return tuple(
-        f"Column `{name}` spells one value in {len(same)} ways that nobody can tell apart, {_ascii(same)}. They are "
-        "counted as one."
-        for name, labels in _sensitive(classes)
-        for same in spelled_alike(labels)
-    )
+    """Sensitive values that are spelled in several ways, and columns of which the holder says that they are not."""
+    counted_as_one = [
+        f"Column `{name}` spells one value in {len(same)} ways, {_ascii(same)}. They are counted as one."
+        for name, labels, distinct in _sensitive(classes)
+        for same in list_spellings(labels, distinct=distinct)
+    ]
+    declared = [
+        f"That spellings of `{name}` which differ in case, punctuation or letters that look alike are different values "
+        "is what the holder says. They are counted so."
+        for name, labels, distinct in _sensitive(classes)
+        if distinct and list_spellings(labels)
+    ]
+    return (*counted_as_one, *declared)
 
 
 def resembling(classes: Classes) -> tuple[str, ...]:
-    """Sensitive values that look like others, in letters of another script."""
+    """Sensitive values that are nearly spelled like others."""
     return tuple(
-        f"Column `{name}` has values that look alike in letters of different scripts, {_ascii(same)}. They are counted "
-        "as different values."
-        for name, labels in _sensitive(classes)
-        for same in look_alikes(labels)
+        f"Column `{name}` has values that are nearly spelled alike, such as {_ascii(near[0])} "
+        f"({len(near):,} {'pair' if len(near) == 1 else 'pairs'}). They are counted as different values."
+        for name, labels, distinct in _sensitive(classes)
+        if not distinct and (near := find_near(labels))
     )
 
 
@@ -135,11 +141,11 @@ def remarks(reading: Reading) -> list[str]:
     ]
 
 
-def _sensitive(classes: Classes) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The sensitive columns of text with their distinct values."""
+def _sensitive(classes: Classes) -> Iterator[tuple[str, tuple[str, ...], bool]]:
+    """The sensitive columns of text with their distinct values, and whether the holder calls spellings distinct."""
     for name, column in classes.sensitive.items():
         if pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type):
-            yield name, labels_of(column.values)
+            yield name, labels_of(column.values), column.is_distinct
 
 
 def _is_coarse(values: pa.Array) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import DataError, listed
+from undercover.errors import DataError, described
 from undercover.forms.coverage import Coverage, Positions
 from undercover.forms.distribution import BucketTable, distribution_of
 from undercover.forms.meaning import NOTHING, Values, leaf_values
@@ -70,12 +70,12 @@ def read_cells(name: str, labels: Sequence[str], form: CellForm, values: Values)
     [1, 2, 2]
     >>> read_cells("sex", ["X"], "set", Values(("F", "M"), "categorical", False))
     Traceback (most recent call last):
-    undercover.errors.DataError: Cells of `sex` that stand for no value of its domain: `X`.
+    undercover.errors.DataError: Cells of `sex` that stand for no value of its domain: 1 value (a text of 1 character).
     """
     meanings = values.read_all(tuple(labels), form)
     wrong = [label for label, meaning in zip(labels, meanings, strict=True) if meaning == NOTHING]
     if wrong:
-        raise DataError(f"Cells of `{name}` that stand for no value of its domain: {listed(wrong, limit=5)}.")
+        raise DataError(f"Cells of `{name}` that stand for no value of its domain: {described(wrong)}.")
     return Coverage.of_meanings(meanings, values.size)
 
 
@@ -117,7 +117,7 @@ def _value_codes(name: str, published: Sequence[str], labels: Sequence[str]) -> 
     place = {label: code for code, label in enumerate(labels)}
     strange = [label for label in published if label not in place]
     if strange:
-        raise DataError(f"Values of `{name}` that are not in its domain: {listed(strange, limit=5)}.")
+        raise DataError(f"Values of `{name}` that are not in its domain: {described(strange)}.")
     return np.array([place[label] for label in published], dtype=np.int64)
 
 

@@ -50,6 +50,7 @@ class AttributeCover(Promise):
     sense: ClassVar[Sense] = "at most"
     about: ClassVar[frozenset[Cover]] = frozenset({"attribute"})
     short: ClassVar[Short] = {}
+    shown_as: ClassVar[str | None] = "1/l"
 
     l: Annotated[int, AtLeast(2)]  # noqa: E741 - the papers' letter
 
@@ -73,7 +74,7 @@ class AttributeCover(Promise):
 
     def check(self, classes: Classes) -> Finding:
         """Published tables can refute it, where a value is too frequent to differ in every group; not confirm it."""
-        open_ = Finding(self.name, self.parameters(), 1 / self.l, needs="private", sense=self.sense)
+        open_ = Finding(self.name, self.parameters(), 1 / self.l, needs="private", sense=self.sense, is_refutable=True)
         for column in classes.sensitive.values():
             most, rows = int(column.as_read.overall.max(initial=0)), int(column.overall.sum())
             if most * self.l > rows:
@@ -94,7 +95,9 @@ class AttributeCover(Promise):
             return replace(found, holds=False, note=str(error))
         least, problems = smallest(dealt.groups), []
         names = reading.main.names("sensitive")
-        repeated = max((dealt.repeated(reading.column(name)) for name in names), default=0)
+        repeated = max(
+            (dealt.repeated(reading.column(name), distinct=name in reading.distinct) for name in names), default=0
+        )
         if least < self.l:
             problems.append(f"Some group has {least} rows.")
         if repeated != 1:

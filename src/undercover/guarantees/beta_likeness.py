@@ -20,6 +20,7 @@ from undercover.exact import compare, exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
 from undercover.guarantees.checking import Outcome, Promise, assess, conclude, in_blocks, of_column, value_of
+from undercover.model.beliefs import ROUNDING, BeliefBlock, JointBeliefs, Judgement
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
 from undercover.parameters import Above
@@ -64,10 +65,31 @@ class BetaLikeness(Promise):
             f"{plain(self.beta)} times its share there."
         )
 
+    def is_vacuous(self, classes: Classes) -> bool:
+        """Whether even a class of nothing but the rarest value stays within ``beta``."""
+        counts = [one.as_read.overall for name, one in classes.sensitive.items() if self.column in (None, name)]
+        rarest = [(int(one[one > 0].min()), int(one.sum())) for one in counts if one.any()]
+        return not self.enhanced and all(rows - count <= exact(self.beta) * count for count, rows in rarest)
+
     def check(self, classes: Classes) -> Finding:
         """Find the class in which a value gains most."""
         outcomes = assess(self.name, classes, self.column, in_blocks(self._outcome))
         return conclude(self, classes, outcomes, required=float(exact(self.beta)))
+
+    def holds_jointly(self, beliefs: JointBeliefs) -> bool | None:
+        """Whether no value is believed much more, by having all releases, than it is frequent in the whole table."""
+        if self.column not in (None, beliefs.column):
+            return True
+        there = beliefs.overall > 0
+        shares = beliefs.shares[there]
+        gain = np.full(len(shares), float(exact(self.beta)))
+        limit = shares * (1 + (np.minimum(gain, -np.log(shares)) if self.enhanced else gain)) + ROUNDING
+
+        def judge(block: BeliefBlock) -> Judgement:
+            least, most = block.least[:, there], block.most[:, there]
+            return Judgement((most <= limit).all(axis=1), (least > limit).any(axis=1))
+
+        return beliefs.decide(judge)
 
     def _outcome(self, column: Distribution) -> Outcome:
         rows = int(column.overall.sum())

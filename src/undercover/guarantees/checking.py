@@ -13,13 +13,16 @@ from undercover.errors import ParameterError, unknown
 from undercover.exact import plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import BLOCK, Distribution
+from undercover.model.beliefs import JointBeliefs
 from undercover.model.finding import Finding, Sense
-from undercover.model.protocols import Cover, Guarantee
+from undercover.model.protocols import Cover, Guarantee, fits
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.parameters import check
 
-Topic = Literal["unchanged", "others"]
+Topic = Literal["unchanged", "others", "draws"]
+LooksAt = Literal["classes", "boxes", "both"]
+"""What a guarantee looks at in a release of two tables: buckets, rows that are written alike, or both."""
 
 _EXAMPLES = 10
 _PER_VALUE = 16  # entries of a block for every value, which a judge looks at once a block
@@ -59,11 +62,35 @@ class Particular(Checkable, Protocol):
 
 
 @runtime_checkable
+class Gradual(Checkable, Protocol):
+    """A guarantee that can be asked for so weakly that it promises nothing; any other promises something."""
+
+    def is_vacuous(self, classes: Classes) -> bool:
+        """Whether every table with these rows and values keeps it, however they are grouped."""
+
+
+@runtime_checkable
 class Limited(Checkable, Protocol):
     """A guarantee with limits of its own, beyond what :meth:`covers` leaves open."""
 
     def limits(self, about: Topic) -> list[str]:
-        """What it does not cover: with columns that are published unchanged, or next to tables of others."""
+        """What it does not cover: with unchanged columns, next to tables of others, or where values were drawn."""
+
+
+@runtime_checkable
+class JointlyDecidable(Checkable, Protocol):
+    """A guarantee that decides whether it holds for people who are in several releases."""
+
+    def holds_jointly(self, beliefs: JointBeliefs) -> bool | None:
+        """Whether it holds for whoever has all of these releases; ``None`` where that is not decided.
+
+        ``False`` only on bounds: what is believed under an assumption is not decided.
+        """
+
+
+def holds_jointly(guarantee: Guarantee, beliefs: JointBeliefs) -> bool | None:
+    """Whether a guarantee holds across releases, by its own word; ``None`` of one that does not say."""
+    return guarantee.holds_jointly(beliefs) if fits(guarantee, JointlyDecidable) else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +98,11 @@ class Promise:
     """What most guarantees have in common: their fields are checked, and written in a spec as they are."""
 
     about: ClassVar[frozenset[Cover]] = frozenset()
+    looks_at: ClassVar[LooksAt] = "classes"
+    shown_as: ClassVar[str | None] = None  # what its number is called in a line; None: by its first parameter, "": none
+    least_rows: ClassVar[str | None] = None  # the parameter that every class has at least so many rows of
+    remarks: ClassVar[tuple[str, ...]] = ()
+    """Patterns of what a check of the private run may remark, which nobody else can check."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -83,6 +115,14 @@ class Promise:
     def covers(self) -> frozenset[Cover]:
         """What it is about."""
         return self.about
+
+    def holds_jointly(self, beliefs: JointBeliefs) -> bool | None:
+        """Not decided, unless a guarantee says otherwise."""
+        return None
+
+    def is_vacuous(self, classes: Classes) -> bool:
+        """Whether it promises nothing about a table with these rows and values."""
+        return False
 
 
 class Given(NamedTuple):

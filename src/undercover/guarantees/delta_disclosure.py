@@ -10,6 +10,7 @@ the published one.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, ClassVar
@@ -20,6 +21,7 @@ from undercover.exact import exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
 from undercover.guarantees.checking import Outcome, Promise, assess, conclude, in_blocks, of_column, value_of
+from undercover.model.beliefs import ROUNDING, BeliefBlock, JointBeliefs, Judgement
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
 from undercover.parameters import Above
@@ -61,6 +63,21 @@ class DeltaDisclosure(Promise):
         """Find the class that differs most."""
         outcomes = assess(self.name, classes, self.column, in_blocks(self._outcome))
         return conclude(self, classes, outcomes, required=float(exact(self.delta)))
+
+    def holds_jointly(self, beliefs: JointBeliefs) -> bool | None:
+        """Whether all releases together make no value much more or less likely than the whole table does."""
+        if self.column not in (None, beliefs.column):
+            return True
+        there, factor = beliefs.overall > 0, math.exp(float(exact(self.delta)))
+        low, high = beliefs.shares[there] / factor, beliefs.shares[there] * factor
+
+        def judge(block: BeliefBlock) -> Judgement:
+            least, most = block.least[:, there], block.most[:, there]
+            holds = ((least > low + ROUNDING) & (most < high - ROUNDING)).all(axis=1)
+            fails = ((most < low - ROUNDING) | (least > high + ROUNDING) | (most == 0)).any(axis=1)
+            return Judgement(np.asarray(holds), np.asarray(fails))
+
+        return beliefs.decide(judge)
 
     def _outcome(self, column: Distribution) -> Outcome:
         rows = int(column.overall.sum())

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from undercover.exact import Number, exact, plain
 from undercover.forms import read
 from undercover.forms.classes import Classes
-from undercover.guarantees.checking import Promise
+from undercover.guarantees.checking import Promise, Topic
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Short
 from undercover.model.release import Release
@@ -30,6 +30,11 @@ from undercover.parameters import EXACT, Within
 
 FRAME = "output_tables"
 _ROUNDING = 1e-12
+_LIMIT = (
+    "δ is the largest share one person has of any value that may be released in the group. It does not bound the "
+    "probability of being found: somebody who keeps a value that others rarely draw is found more often than δ "
+    "says. The holder has these figures."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,9 +68,17 @@ class DeltaProbability(Promise):
             "bounds a share, not the probability of being found, and it speaks of the output tables, which are private."
         )
 
+    def limits(self, about: Topic) -> list[str]:
+        """A share is not the probability of being found."""
+        return [_LIMIT] if about == "draws" else []
+
     def unfit(self, release: Release) -> str | None:
         """It speaks of values that were drawn: where every cell covers the truth, none was."""
         return "No value of this release was drawn: its cells cover the truth." if read(release).covers else None
+
+    def is_vacuous(self, classes: Classes) -> bool:
+        """A share of 1 is no limit."""
+        return exact(self.delta) >= 1
 
     def check(self, classes: Classes) -> Finding:
         """Published tables cannot tell."""

@@ -14,14 +14,14 @@ the claim says them (``trees``, ``orders``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import DataError, HierarchyError
+from undercover.errors import DataError, HierarchyError, described
 from undercover.forms.classes import Classes
 from undercover.forms.meaning import NOTHING, Meaning, Values
 from undercover.guarantees.checking import Promise
@@ -49,6 +49,9 @@ class DisjointCells(Promise):
         The hierarchy of every column that is published as nodes: rows from the leaf to the root.
     orders
         The values of every ordinal column in their order.
+    observed
+        Ordinal columns whose order was read off the data: of these only the values that cells name are stated, since
+        a list of all would tell who is in the table. Ranges overlap in the order of their ends as in the whole one.
 
     Examples
     --------
@@ -63,22 +66,31 @@ class DisjointCells(Promise):
     name: ClassVar[str] = "disjoint-cells"
     sense: ClassVar[Sense] = "at most"
     short: ClassVar[Short] = {}
+    shown_as: ClassVar[str | None] = ""
 
     trees: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    observed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "observed", tuple(self.observed))
         trees = {name: tuple(tuple(map(str, row)) for row in rows) for name, rows in self.trees.items()}
         object.__setattr__(self, "trees", trees)
         object.__setattr__(self, "orders", {name: tuple(map(str, values)) for name, values in self.orders.items()})
 
-    def parameters(self) -> Mapping[str, Any]:
-        """The trees and orders, where there are any."""
+    def parameters(self, named: Mapping[str, Collection[str]] | None = None) -> Mapping[str, Any]:
+        """The trees and orders, where there are any; of observed orders the values that are ``named`` by cells."""
         found: dict[str, Any] = {}
         if self.trees:
             found["trees"] = {name: [list(row) for row in rows] for name, rows in self.trees.items()}
         if self.orders:
-            found["orders"] = {name: list(values) for name, values in self.orders.items()}
+            shown = {name: set((named or {}).get(name, ())) for name in self.observed}
+            found["orders"] = {
+                name: [value for value in values if name not in shown or value in shown[name]]
+                for name, values in self.orders.items()
+            }
+        if self.observed:
+            found["observed"] = list(self.observed)
         return found
 
     def title(self) -> str:
@@ -89,11 +101,17 @@ class DisjointCells(Promise):
         """What it means for the people in the table."""
         return "Nobody's quasi-identifiers fit two published rows."
 
+    def is_vacuous(self, classes: Classes) -> bool:
+        """It supports other promises and protects nobody by itself: so are the cells of a raw table."""
+        return True
+
     def check(self, classes: Classes) -> Finding:
         """Count the rows whose cells overlap those of another row."""
         columns: list[_Column] = []
         boxes: list[Array] = []
         problems: list[str] = []
+        named = {name: _shown(classes.column(name).labels) for name in self.observed if name in self.orders}
+        stated = self.parameters(named)
         for name in classes.quasi_identifiers:
             column = classes.column(name)
             try:
@@ -102,7 +120,7 @@ class DisjointCells(Promise):
                 problems += error.problems
             boxes.append(column.codes)
         if problems:
-            return Finding(self.name, self.parameters(), 0, holds=False, note=" ".join(problems), sense=self.sense)
+            return Finding(self.name, stated, 0, holds=False, note=" ".join(problems), sense=self.sense)
         same = np.bincount(classes.labels, minlength=classes.count)[classes.labels] > 1
         distinct = classes.representatives
         found = same.copy()
@@ -114,7 +132,7 @@ class DisjointCells(Promise):
         ]
         return Finding(
             self.name,
-            self.parameters(),
+            stated,
             0,
             len(violators),
             not len(violators),
@@ -131,7 +149,7 @@ class DisjointCells(Promise):
         read = [values.read(cell, form) for cell in cells]
         wrong = [cell for cell, meaning in zip(cells, read, strict=True) if meaning == NOTHING and cell != EVERYTHING]
         if wrong:
-            raise DataError(f"Cells of `{name}` cannot be read: {', '.join(map(repr, wrong[:5]))}.")
+            raise DataError(f"Cells of `{name}` cannot be read: {described(wrong)}.")
         if not values.size:  # no cell says anything, so each is the same as the others
             return [Meaning(0, 0)] * len(cells), 1
         return read, values.size

@@ -20,7 +20,8 @@ import numpy as np
 
 from undercover.forms.classes import Classes
 from undercover.guarantees import per_unit
-from undercover.guarantees.checking import Outcome, Promise, conclude
+from undercover.guarantees.checking import LooksAt, Outcome, Promise, conclude
+from undercover.model.beliefs import JointBeliefs
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
 from undercover.model.run import Run
@@ -44,6 +45,9 @@ class KAnonymity(Promise):
     sense: ClassVar[Sense] = "at least"
     about: ClassVar[frozenset[Cover]] = frozenset({"identity"})
     short: ClassVar[Short] = {"k": {}}
+    looks_at: ClassVar[LooksAt] = "boxes"
+    least_rows: ClassVar[str | None] = "k"
+    remarks: ClassVar[tuple[str, ...]] = (r"Every class has rows of at least [0-9,]+ different `.*`\.",)
 
     k: Annotated[int, AtLeast(1)]
     per: str | None = None
@@ -66,12 +70,24 @@ class KAnonymity(Promise):
         others = "one other row" if self.k == 2 else f"{self.k - 1:,} other rows"
         return f"Everybody shares all published quasi-identifier cells with at least {others}."
 
+    def is_vacuous(self, classes: Classes) -> bool:
+        """k = 1 asks for nothing."""
+        return self.k == 1
+
     def check(self, classes: Classes) -> Finding:
         """Find the smallest class."""
         if self.per is not None:
             return per_unit.untold(self, self.k, self.sense)
         rows = classes.boxes or classes
         return conclude(self, rows, [Outcome(rows.sizes, rows.sizes >= self.k)], required=self.k)
+
+    def holds_jointly(self, beliefs: JointBeliefs) -> bool | None:
+        """Whether ``k`` people fit the same rows of all releases; where fewer do, that is not decided.
+
+        Each release still has k rows for everybody. Whether somebody can tell which rows of two releases are of one
+        person depends on what else he knows.
+        """
+        return at_least_alike(beliefs, self.k) if self.per is None else None
 
     def check_run(self, run: Run) -> Finding:
         """Find the person who has most of a class."""
@@ -92,3 +108,9 @@ class KAnonymity(Promise):
             violating_rows=int(found.sizes[~kept].sum()),
             violators=np.flatnonzero(~kept),
         )
+
+
+def at_least_alike(beliefs: JointBeliefs, k: int) -> bool | None:
+    """Whether at least ``k`` people fit the same rows of all releases as anybody does; ``None``: not decided."""
+    enough = k == 1 or (beliefs.alike is not None and bool((beliefs.alike >= k).all()))
+    return True if enough else None

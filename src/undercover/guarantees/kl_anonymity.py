@@ -31,7 +31,9 @@ from undercover.arrays import crossed, tally
 from undercover.exact import exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import BLOCK, Distribution
-from undercover.guarantees.checking import Outcome, Promise, Topic, assess, conclude, of_column, value_of
+from undercover.guarantees.checking import LooksAt, Outcome, Promise, Topic, assess, conclude, of_column, value_of
+from undercover.guarantees.k_anonymity import at_least_alike
+from undercover.model.beliefs import JointBeliefs, at_most
 from undercover.model.figures import counted
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
@@ -76,6 +78,8 @@ class KLAnonymity(Promise):
     sense: ClassVar[Sense] = "at least"
     about: ClassVar[frozenset[Cover]] = frozenset({"identity", "attribute"})
     short: ClassVar[Short] = {}
+    looks_at: ClassVar[LooksAt] = "both"
+    shown_as: ClassVar[str | None] = "l"
 
     k: Annotated[int, AtLeast(1)]
     l: Annotated[int | float | Fraction, AtLeast(1)]  # noqa: E741
@@ -107,6 +111,10 @@ class KLAnonymity(Promise):
             f"{plain(self.l)}."
         ]
 
+    def is_vacuous(self, classes: Classes) -> bool:
+        """k = 1 and l = 1 ask for nothing."""
+        return self.k == 1 and self.l == 1
+
     def check(self, classes: Classes) -> Finding:
         """Find the box and value with the highest probability."""
         boxes = classes.boxes or classes
@@ -119,6 +127,12 @@ class KLAnonymity(Promise):
                 f"The smallest box has {counted(least, 'row')} where k = {self.k:,} are required."
             )
         return finding
+
+    def holds_jointly(self, beliefs: JointBeliefs) -> bool | None:
+        """Whether no value is believed with more than 1/l by having all releases, and k people fit the same rows."""
+        about = self.column in (None, beliefs.column) and self.l > 1
+        values = beliefs.decide(lambda block: at_most(block, 1 / float(exact(self.l)))) if about else True
+        return values if values is not True else at_least_alike(beliefs, self.k)
 
     def _outcome(self, classes: Classes, boxes: Classes, column: Distribution) -> Outcome:
         whole, most = math.lcm(*np.unique(column.sizes).tolist()), int(boxes.sizes.max())

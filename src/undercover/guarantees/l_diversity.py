@@ -10,8 +10,8 @@ largest whole l for the given c (0 where not even l = 1 holds).
 
 Deviations: equality keeps the recursive form, as in Tao, Xiao, Li & Zhang (Figure 1: counts of 3, 2, 2, 2, 1 and 1 are
 (1/2, 3)-diverse); Machanavajjhala et al. write r1 < c (rl + ... + rm). A missing sensitive value counts as a value, as
-the schema that let it through declared. Values that nobody can tell apart on a page count as one
-(:mod:`undercover.forms.alike`). Frequencies and counts are compared as whole numbers; only the entropy needs a
+the schema that let it through declared. Spellings of one value count as one
+(:mod:`undercover.model.spellings`). Frequencies and counts are compared as whole numbers; only the entropy needs a
 tolerance (1e-12).
 
 ``per`` names the column that says whose row it is, where people have several: then it is the belief that a value is
@@ -36,6 +36,7 @@ from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
 from undercover.guarantees import per_unit
 from undercover.guarantees.checking import Given, Outcome, Promise, assess, conclude, in_blocks, of_column, value_of
+from undercover.model.beliefs import ROUNDING, BeliefBlock, JointBeliefs, Judgement, at_least_left, at_most
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
 from undercover.model.run import Run
@@ -84,6 +85,8 @@ class LDiversity(Promise):
         "entropy-l": {"form": "entropy"},
         "recursive-l": {"form": "recursive", "c": Given("recursive-l=3,c=2", needed=True)},
     }
+    least_rows: ClassVar[str | None] = "l"
+    remarks: ClassVar[tuple[str, ...]] = (r"Nobody has more than [0-9,]+ rows in a class or bucket\.",)
 
     l: Annotated[int | float | Fraction, AtLeast(1)]  # noqa: E741
     form: DiversityForm = "frequency"
@@ -142,6 +145,10 @@ class LDiversity(Promise):
             f"{number}-th most frequent and all rarer values together."
         )
 
+    def is_vacuous(self, classes: Classes) -> bool:
+        """l = 1 asks for nothing; in the recursive form with c of at least 1."""
+        return self.l == 1 and (self.c is None or self.c >= 1)
+
     def check(self, classes: Classes) -> Finding:
         """Find the least diverse class."""
         if self.per is not None:
@@ -172,6 +179,27 @@ class LDiversity(Promise):
             sense=self.sense,
         )
 
+    def holds_jointly(self, beliefs: JointBeliefs) -> bool | None:
+        """Whether the values of everybody stay as diverse; per person, nobody looked."""
+        if self.column not in (None, beliefs.column) or (self.l == 1 and self.c is None):
+            return True
+        return None if self.per is not None else beliefs.decide(self._judge)
+
+    def _judge(self, block: BeliefBlock) -> Judgement:
+        if self.form == "frequency":
+            return at_most(block, 1 / float(exact(self.l)))
+        left = at_least_left(block, int(self.l) if self.form != "entropy" else math.ceil(self.l - _TOLERANCE))
+        if self.form == "distinct":
+            return left
+        kept = _entropy_kept(block.most, float(self.l)) if self.form == "entropy" else self._recursive_kept(block.most)
+        return Judgement(block.settled & kept, left.fails | (block.settled & ~kept))
+
+    def _recursive_kept(self, shares: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Whether r1 <= c (rl + ... + rm), of shares in place of counts."""
+        ordered = -np.sort(-shares, axis=1)
+        tail = ordered[:, int(self.l) - 1 :].sum(axis=1)
+        return np.asarray(ordered[:, 0] <= float(exact(self.c or 0)) * tail + ROUNDING)
+
     def _outcome(self, column: Distribution) -> Outcome:
         actual: NDArray[Any]
         if self.form == "frequency":
@@ -189,6 +217,12 @@ class LDiversity(Promise):
             actual = _largest_recursive(column, exact(self.c or 0))
             kept = actual >= int(self.l)
         return Outcome(actual, kept, column.name)
+
+
+def _entropy_kept(shares: NDArray[np.float64], l: float) -> NDArray[np.bool_]:  # noqa: E741
+    """Whether the entropy of shares is at least log(l)."""
+    logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
+    return np.asarray(-(shares * logs).sum(axis=1) >= math.log(l) - ROUNDING)
 
 
 def _entropy(column: Distribution) -> NDArray[np.float64]:

@@ -86,6 +86,10 @@ class OwnerCover(Promise):
             return "The sensitive values of this release are their rows' own: say whose they are with of = value."
         return order_told(release)
 
+    def is_vacuous(self, classes: Classes) -> bool:
+        """A probability of 1 is no limit."""
+        return exact(self.delta) >= 1
+
     def check(self, classes: Classes) -> Finding:
         """Published tables cannot tell."""
         return Finding(self.name, self.parameters(), float(exact(self.delta)), needs="private", sense=self.sense)

@@ -25,7 +25,11 @@ FOUND = ("required", "actual", "holds", "needs", "note", "columns")
 def guarantee_from_mapping(mapping: Mapping[str, Any]) -> Checkable:
     """Build a guarantee from its name and parameters, as in a spec or a manifest."""
     given = {key: value for key, value in mapping.items() if key != "name"}
-    guarantee: Checkable = make("guarantees", str(mapping.get("name")), given)
+    name = str(mapping.get("name"))
+    try:
+        guarantee: Checkable = make("guarantees", name, given)
+    except (TypeError, ValueError, AttributeError, LookupError) as error:  # of a manifest that holds anything
+        raise ParameterError(f"The parameters of {name} are malformed: {type(error).__name__}.") from error
     return guarantee
 
 

@@ -29,11 +29,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.errors import InputError, ParameterError, listed
+from undercover.errors import InputError, ParameterError, described, listed
 from undercover.exact import compare, exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
 from undercover.guarantees.checking import Outcome, Promise, assess, conclude, failed, in_blocks, of_column
+from undercover.model.beliefs import ROUNDING, BeliefBlock, JointBeliefs, Judgement
 from undercover.model.finding import Finding, Sense
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.protocols import Cover, Short
@@ -163,10 +164,70 @@ class TCloseness(Promise):
                 ]
         return [entry]
 
+    def is_vacuous(self, classes: Classes) -> bool:
+        """No two distributions are more than 1 apart."""
+        return exact(self.t) >= 1
+
     def check(self, classes: Classes) -> Finding:
         """Find the class farthest from the table."""
         outcomes = assess(self.name, classes, self.column, in_blocks(self._outcome))
         return conclude(self, classes, outcomes, required=float(exact(self.t)))
+
+    def holds_jointly(self, beliefs: JointBeliefs) -> bool | None:
+        """Whether what all releases tell of everybody is spread almost as in the whole table.
+
+        Between bounds on beliefs the distance lies between those that follow from them.
+        """
+        if self.column not in (None, beliefs.column) or self.t == 1:
+            return True
+        known = self.order if self.order is not None else self.hierarchy.leaves if self.hierarchy else None
+        there = beliefs.overall > 0
+        labels = [label for label, is_there in zip(beliefs.labels, there, strict=True) if is_there]
+        if known is not None and set(labels) - set(known) - {""}:
+            return None
+        levels = self._levels(labels)
+        table = beliefs.shares[there]
+        limit = float(exact(self.t)) * (max(len(labels) - 1, 1) if self.distance == "ordered" else len(levels))
+
+        def judge(block: BeliefBlock) -> Judgement:
+            least, most = block.least[:, there], block.most[:, there]
+            nearest = np.zeros(len(least))
+            farthest = np.zeros(len(least))
+            for sets in levels:
+                low = np.maximum(least @ sets, 1 - most @ (1 - sets))  # (n, n_sets) of the belief in each set
+                high = np.minimum(most @ sets, 1 - least @ (1 - sets))
+                above, below = np.maximum(low - table @ sets, 0), np.maximum(table @ sets - high, 0)
+                up, down = np.maximum(high - table @ sets, 0), np.maximum(table @ sets - low, 0)
+                if self.distance == "ordered":
+                    nearest += (above + below).sum(axis=1)
+                    farthest += np.maximum(up, down).sum(axis=1)
+                else:  # the sets are disjoint: what is above the shares of the table is what is below them
+                    nearest += np.maximum(above.sum(axis=1), below.sum(axis=1))
+                    farthest += np.minimum(up.sum(axis=1), down.sum(axis=1))
+            return Judgement(farthest <= limit + ROUNDING, nearest > limit + ROUNDING)
+
+        return beliefs.decide(judge)
+
+    def _levels(self, labels: Sequence[str]) -> list[NDArray[np.float64]]:
+        """(n_values, n_sets) which values are in which sets whose shares are compared, level by level.
+
+        On a line these are the values up to each; in a tree the values below each node of a level.
+        """
+        if self.distance == "equal":
+            return [np.eye(len(labels))]
+        if self.distance == "ordered":
+            rank = _rank(labels, self.order)
+            return [(rank[:, None] <= np.arange(len(labels) - 1)).astype(np.float64)]
+        tree = self.hierarchy
+        assert tree is not None
+        levels = []
+        for level in range(tree.n_levels - 1):
+            above = [tree.generalize(label, level) if label in tree.leaf_index else None for label in labels]
+            nodes = {node: place for place, node in enumerate(dict.fromkeys(above))}
+            sets = np.zeros((len(labels), len(nodes)))
+            sets[np.arange(len(labels)), [nodes[node] for node in above]] = 1
+            levels.append(sets)
+        return levels
 
     def _outcome(self, column: Distribution) -> Outcome:
         known = self.order if self.order is not None else self.hierarchy.leaves if self.hierarchy else None
@@ -174,7 +235,7 @@ class TCloseness(Promise):
             gaps = sorted(set(column.labels) - set(known) - {""})
             if gaps:
                 which = "order" if self.order is not None else "hierarchy"
-                return failed(f"The {which} of `{column.name}` lacks {listed(gaps)}.")
+                return failed(f"The {which} of `{column.name}` lacks {described(gaps)}.")
         rows = int(column.overall.sum())
         if self.distance == "equal":
             numerators, scale = _moved(column, column.value_index, column.n_values), 1
@@ -266,6 +327,19 @@ def _ranks(column: Distribution, order: tuple[str, ...] | None) -> NDArray[np.in
         return np.arange(column.n_values)
     rank = np.empty(column.n_values, dtype=np.int64)
     rank[np.argsort(keys, kind="stable")] = np.arange(column.n_values)
+    return rank
+
+
+def _rank(labels: Sequence[str], order: tuple[str, ...] | None) -> NDArray[np.int64]:
+    """The place of each of some labels on the line: in a given order, as numbers, or as text; missing last."""
+    place = {label: position for position, label in enumerate(order or ())}
+    keys: list[tuple[bool, Any]]
+    try:
+        keys = [(label == "", place.get(label, 0) if order else float(label or 0)) for label in labels]
+    except ValueError:
+        keys = [(label == "", label) for label in labels]
+    rank = np.empty(len(labels), dtype=np.int64)
+    rank[sorted(range(len(labels)), key=keys.__getitem__)] = np.arange(len(labels))
     return rank
 
 

@@ -4,7 +4,8 @@ A claim fails where the table does not keep it, and also where the manifest reco
 either of the two was changed after the release was made.
 
 The world is closed: roles, structure columns and parameters that a release of this form cannot have are problems, not
-facts. What published tables cannot show is ``None``, never "holds"; where nothing is promised, nothing is verified.
+facts. What published tables cannot show is ``None``, never "holds"; where nothing is promised, where all that is
+promised asks for nothing (k = 1), or where nothing of it can be checked, nothing is verified.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from undercover.errors import InputError, UnknownFormError, listed
 from undercover.forms import read
 from undercover.forms.classes import Classes, classes_of_table
 from undercover.forms.roles import misfits, remarks, resembling, spellings, strange_cells
-from undercover.guarantees.checking import Checkable, Particular, PrivatelyCheckable, Stated
+from undercover.guarantees.cells import followers, misread_cells
+from undercover.guarantees.checking import Checkable, Gradual, Particular, PrivatelyCheckable, Stated
 from undercover.guarantees.contradictions import contradictions
+from undercover.guarantees.declared import rests_on_word
 from undercover.guarantees.requirements import FOUND, guarantee_from_mapping
 from undercover.model.figures import parameters
 from undercover.model.finding import Finding, Sense, shown
@@ -39,6 +42,10 @@ NOT_OFFERED = "a package that offers this guarantee"
 """What a claim needs that nobody here can check. It is not checked, so the verification as a whole fails."""
 
 NOTHING_PROMISED = "nothing was promised, so nothing was verified"
+
+SOME_UNCHECKED = "what the release says of its making cannot be checked here; see what is not known"
+
+NOTHING_CHECKED = "nothing of what was promised can be checked from what is here; it needs {needs}"
 
 
 @dataclass(frozen=True)
@@ -60,17 +67,24 @@ class Verification(Viewable):
     spellings: tuple[str, ...] = ()
     stated: Mapping[str, bool | None] = field(default_factory=dict)
     signed_by: str | None = None
+    unchecked: tuple[str, ...] = ()  # what is said of the whole and nobody here can check
     old: bool = False  # whether its manifest says less than one of this version does
 
     @property
     def holds(self) -> bool | None:
-        """Whether nothing was found wrong; ``None`` where nothing was promised.
+        """Whether nothing was found wrong; ``None`` where nothing was promised or not enough can be checked.
 
-        What public data cannot show does not count against it.
+        What public data cannot show does not count against it, as long as something else was checked.
         """
         if self.problems or self.failures:
             return False
-        return True if self.findings else None
+        checked = any(finding.holds or finding.is_refutable for finding in self.promises)
+        return True if checked and not self.unchecked else None
+
+    @property
+    def promises(self) -> tuple[Finding, ...]:
+        """The findings about promises that ask for something."""
+        return tuple(finding for finding in self.findings if finding.is_promise and not finding.is_vacuous)
 
     @property
     def failures(self) -> tuple[Finding, ...]:
@@ -80,16 +94,25 @@ class Verification(Viewable):
     @property
     def said(self) -> str:
         """The verdict in words."""
-        if self.holds is None:
-            return NOTHING_PROMISED
-        if not self.holds:
+        if self.holds is False:
             return "fails"
+        if self.holds is None:
+            return self._unverified()
         known = [finding for finding in self.findings if finding.holds is not None]
         if not known:
             return "nothing fails, and nothing of what was promised can be told"
         if self.old:
             return "nothing fails of what an old release says of itself"
         return "everything holds" if len(known) == len(self.findings) else "nothing fails, not everything can be told"
+
+    def _unverified(self) -> str:
+        """Why nothing was verified."""
+        if self.unchecked:
+            return SOME_UNCHECKED
+        if self.promises:
+            return NOTHING_CHECKED.format(needs=listed_needs(self.promises))
+        empty = dict.fromkeys(f"{one.name} ({parameters(one.parameters)})" for one in self.findings if one.is_vacuous)
+        return f"{NOTHING_PROMISED}: {', '.join(empty)} asks for nothing" if empty else NOTHING_PROMISED
 
     def extended(
         self, findings: Iterable[Finding] = (), problems: Iterable[str] = (), notes: Iterable[str] = ()
@@ -118,7 +141,7 @@ class Verification(Viewable):
             "stated": {name: {"holds": holds} for name, holds in self.stated.items()},
             "signed_by": self.signed_by,
             "old": self.old,
-            "notes": [*self.spellings, *self.notes],
+            "notes": [*self.unchecked, *self.spellings, *self.notes],
         }
 
     def view(self) -> View:
@@ -132,18 +155,26 @@ class Verification(Viewable):
         if rows:
             parts.append(table(columns, "plain plain plain plain plain count count", rows, title))
         parts += [Said("problem: {}", (problem,)) for problem in self.problems]
+        parts += [
+            Said("{}: published tables could have refuted it and do not; the private run alone confirms it.", (name,))
+            for name in dict.fromkeys(one.name for one in self.findings if one.holds is None and one.is_refutable)
+        ]
+        parts += [
+            Said("{} promises nothing by itself.", (name,))
+            for name in dict.fromkeys(one.name for one in self.findings if one.is_vacuous)
+        ]
         parts += [Said("{} speaks of {}.", spoken) for spoken in self._spoken()]
         parts += [
             Said("{}: the holder's word; no published table shows it.", (name,))
             for name, holds in self.stated.items()
             if holds is None
         ]
-        parts += [Said("{}", (note,)) for note in (*self.spellings, *self.notes)]
+        parts += [Said("{}", (note,)) for note in (*self.unchecked, *self.spellings, *self.notes)]
         for finding in self.failures:
             if finding.note:
                 parts.append(Said("{}: {}", (finding.name, finding.note)))
             worst = [
-                (_cells(entry), entry["size"], _number(entry["actual"], finding.sense))
+                (_cells(entry), entry["size"], _number(entry.get("actual"), finding.sense))
                 for entry in finding.examples[:_SHOWN]
             ]
             if worst:
@@ -168,6 +199,12 @@ class Verification(Viewable):
         wrong = f", {len(self.problems)} problems" if self.problems else ""
         following = ".to_dict() has the numbers" if self.holds else ".failures and .problems say what is wrong"
         return f"<Verification: {held} of {len(self.findings)} guarantees hold{unknown}{wrong}; {following}>"
+
+
+def listed_needs(findings: Iterable[Finding]) -> str:
+    """What the findings need that cannot be told from what is here."""
+    needs = dict.fromkeys(finding.needs or "more than is here" for finding in findings)
+    return " and ".join("the private run" if one == "private" else one for one in needs)
 
 
 def _line(finding: Finding) -> tuple[Any, ...]:
@@ -207,7 +244,8 @@ def verify(
     if classes is None:
         return Verification((), tuple(wrong), suppressed_rows=release.suppressed_rows, stated=stated)
     findings: list[Finding] = []
-    wrong += [*classes.problems, *strange_cells(read(release))]
+    wrong += classes.problems
+    wrong += [problem for find in (strange_cells, misread_cells, followers) for problem in find(read(release))]
     names = [*(str(claim.get("name")) for claim in release.guarantees), *(guarantee.name for guarantee in also)]
     told = through(progress, "verifying", names)
     for claim, _ in zip(release.guarantees, told, strict=False):
@@ -220,7 +258,9 @@ def verify(
         asked = guarantee.of_release(release) if fits(guarantee, Stated) else guarantee
         findings.append(_checked(asked, classes))
     return replace(
-        _verification(classes, findings, wrong), notes=(*remarks(read(release)), *_seeded(release)), stated=stated
+        _verification(classes, findings, wrong),
+        notes=(*rests_on_word(release), *remarks(read(release)), *_seeded(release)),
+        stated=stated,
     )
 
 
@@ -250,7 +290,8 @@ def verify_private(verification: Verification, run: Run) -> Verification:
         if finding.holds is None and finding.name in plugins.names("guarantees"):
             guarantee = guarantee_from_mapping({"name": finding.name, **finding.parameters})
             if fits(guarantee, PrivatelyCheckable):
-                findings[i] = replace(guarantee.check_run(run), columns=finding.columns)
+                found = guarantee.check_run(run)
+                findings[i] = replace(found, columns=finding.columns, is_vacuous=finding.is_vacuous)
                 if i < len(run.release.guarantees):
                     problems += _differences(run.release.guarantees[i], findings[i])
     return replace(verification, findings=tuple(findings), problems=tuple(problems))
@@ -306,6 +347,8 @@ def _recheck(claim: Mapping[str, Any], release: Release, classes: Classes) -> Fi
 def _checked(guarantee: Checkable, classes: Classes) -> Finding:
     """What a check found, with the columns it speaks of: the quasi-identifiers, and the sensitive ones if it does."""
     finding = guarantee.check(classes)
+    if fits(guarantee, Gradual) and guarantee.is_vacuous(classes):
+        finding = replace(finding, is_vacuous=True)
     if finding.columns:
         return finding
     values = classes.sensitive if guarantee.covers() & {"attribute", "distribution"} else ()

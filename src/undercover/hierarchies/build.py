@@ -271,4 +271,6 @@ def _as_array(values: Iterable[Any]) -> pa.Array:
     try:
         return pa.array(list(values))
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise HierarchyError(f"The values of a hierarchy must be of one type: {error}") from error
+        raise HierarchyError(
+            "The values of a hierarchy must be of one type. Make them all numbers, or all texts."
+        ) from error

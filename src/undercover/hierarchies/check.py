@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from undercover.errors import HierarchyError, listed
+from undercover.errors import HierarchyError, described
 from undercover.hierarchies.build import distinct
 from undercover.hierarchies.file import leaf_labels, read_hierarchy
 from undercover.model.hierarchy import Hierarchy
@@ -32,7 +32,7 @@ class Coverage:
     def sentence(self) -> str:
         """The finding in words."""
         if self.uncovered:
-            return f"The hierarchy does not cover {listed(self.uncovered)}. Add a row for each."
+            return f"The hierarchy does not cover {described(self.uncovered)}. Add a row for each."
         if self.unused:
             return f"Every value is covered; {len(self.unused)} leaves do not occur in the column."
         return "Every value is covered."

@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from undercover.errors import HierarchyError, listed
+from undercover.errors import HierarchyError, listed, unreadable
 from undercover.model.hierarchy import Hierarchy
 from undercover.whole import write_whole
 
@@ -29,7 +29,7 @@ def read_hierarchy(path: str | os.PathLike[str], *, encoding: str | None = None)
     expected = tuple(f"level{number}" for number in range(len(header)))
     if header != expected:
         raise HierarchyError(
-            f"`{path}`, line 1: the header must be {separator.join(expected)!r}. Found {separator.join(header)!r}."
+            f"`{path}`, line 1: the header must be {separator.join(expected)!r}. Found {len(header)} other names."
         )
     if len(records) == 1:
         raise HierarchyError(f"`{path}` has a header and nothing else. Add a row per leaf.")
@@ -69,7 +69,7 @@ def _decoded(path: str | os.PathLike[str], encoding: str | None) -> str:
     try:
         content = Path(path).read_bytes()
     except OSError as error:
-        raise HierarchyError(f"The hierarchy `{path}` cannot be read: {error.strerror}.") from error
+        raise HierarchyError(unreadable(f"The hierarchy `{path}`", error)) from error
     except ValueError as error:  # a character that no file has in its name
         raise HierarchyError(f"{os.fspath(path)!a} is no name of a hierarchy's file.") from error
     for name in (encoding,) if encoding else ("utf-8-sig", "cp1252", "latin-1"):
@@ -131,13 +131,13 @@ def _problems(path: str, records: Sequence[tuple[int, tuple[str, ...]]], depth: 
             problems.append(f"`{path}`, line {line}: no label on {listed(blank)}.")
         first = leaves.setdefault(row[0], line)
         if first != line:
-            problems.append(f"`{path}`, line {line}: leaf `{row[0]}` is already on line {first}.")
+            problems.append(f"`{path}`, line {line}: its leaf is already on line {first}.")
             continue
         for level in range(1, depth):
             parent, seen = parents[level].setdefault(row[level - 1], (row[level], line))
             if parent != row[level]:
                 problems.append(
                     f"`{path}`, line {line}: level {level} is not a function of level {level - 1}: "
-                    f"`{row[level - 1]}` lies under `{row[level]}` here and under `{parent}` on line {seen}."
+                    f"what is on level {level - 1} here lies under another label on line {seen}."
                 )
     return problems

@@ -32,6 +32,7 @@ from undercover.model.frames.exact import exact_cells
 
 SCHEMES = ("duckdb", "sqlite", "postgres", "postgresql")
 _BATCH = 50_000
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 _NO_ARROW = ("UHUGEINT", "BIGNUM", "VARINT")  # numbers that go wrong on their way out of DuckDB where they are long
 
 
@@ -191,7 +192,13 @@ def _fetch(
         reader = (found.to_arrow_reader if hasattr(found, "to_arrow_reader") else found.fetch_arrow_reader)(store.batch)
         return gathered(reader.schema, reader, store, tell)
     except duckdb.Error as error:
-        raise DataError(f"`{address.shown}` cannot be read: {error}") from error
+        raise DataError(f"`{address.shown}` cannot be read: {_said(error, address)}") from error
+
+
+def _said(error: Exception, address: _Address) -> str:
+    """What a database says, without the cells it quotes: what is between quotation marks and not in the address."""
+    first, own = str(error).partition("\n")[0].rstrip("."), f"{address.table} {address.query}"
+    return _QUOTED.sub(lambda piece: piece[0] if piece[0][1:-1] in own else "…", first) + "."
 
 
 def _found(address: _Address, tables: Sequence[tuple[str, str]]) -> str:
@@ -250,7 +257,7 @@ def _read_sqlite_plainly(address: _Address) -> Written:
             for part, values in zip(parts, zip(*rows, strict=True), strict=True):
                 part += values
     except sqlite3.Error as error:
-        raise DataError(f"`{address.shown}` cannot be read: {error}.") from error
+        raise DataError(f"`{address.shown}` cannot be read: {_said(error, address)}") from error
     finally:
         connection.close()
     problems: list[str] = []

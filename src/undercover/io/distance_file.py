@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from undercover.errors import SchemaError
+from undercover.errors import SchemaError, shape_of, unreadable
 from undercover.hierarchies.file import SEPARATORS, strict_records
 from undercover.model.distance.declared import Distances
 
@@ -43,7 +43,7 @@ def read_distances(path: str | os.PathLike[str]) -> Distances:
     for line, row in lines:
         rows.append([_number(entry, separator) for entry in row])
         problems += [
-            f"`{path}`, line {line}: {text!r} under `{value}` is not a number."
+            f"`{path}`, line {line}: {shape_of(text)} under `{value}` is not a number."
             for value, text, entry in zip(values, row, rows[-1], strict=True)
             if entry is None
         ]
@@ -75,7 +75,7 @@ def _records(path: str | os.PathLike[str]) -> tuple[list[tuple[int, list[str]]],
     try:
         content = Path(path).read_bytes()
     except OSError as error:
-        raise SchemaError(f"The distances `{path}` cannot be read: {error.strerror or error}.") from error
+        raise SchemaError(unreadable(f"The distances `{path}`", error)) from error
     except ValueError as error:  # a character that no file has in its name
         raise SchemaError(f"{os.fspath(path)!a} is no name of a file of distances.") from error
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from undercover.errors import DataError
+from undercover.errors import DataError, damaged, unreadable
 from undercover.io.coded.columns import Tell, gathered
 from undercover.io.limits import check_cells
 from undercover.memory import Store
@@ -24,9 +24,9 @@ def read_feather(path: Path, store: Store | None = None, tell: Tell | None = Non
             " ".join(schema.names)  # which need not be texts
             return pa.Table.from_batches(found, schema) if store is None else gathered(schema, found, store, tell)
     except (pa.ArrowException, UnicodeDecodeError) as error:
-        raise DataError(f"`{path}` is not a Feather or Arrow file that can be read: {error}") from error
+        raise DataError(damaged(f"`{path}`", "it is not a Feather or Arrow file that can be read")) from error
     except OSError as error:
-        raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from error
+        raise DataError(unreadable(f"`{path}`", error)) from error
 
 
 def _batches(

@@ -11,6 +11,7 @@ import pyarrow as pa
 from undercover.errors import DataError
 from undercover.io.coded.columns import Tell
 from undercover.io.csv.text import CsvDecisions, read_csv, sample
+from undercover.io.file_kinds import check_beginning
 from undercover.io.parquet import parquet_rows, read_parquet
 from undercover.io.place import Place, unpacked
 from undercover.memory import Store
@@ -93,6 +94,7 @@ def _csv_rows(path: Path) -> float:
 def _read_file(path: Path, sheet: str | None, options: ReadOptions, store: Store | None, tell: Tell | None) -> FileRead:
     name = path.name.lower()
     if name.endswith(ZIP):
+        check_beginning(path)
         with unpacked(path) as inner:
             if inner.suffix.lower() == ".zip":
                 raise DataError(f"`{inner}` is a zip in a zip. Unpack it, and give the file.")
@@ -100,6 +102,8 @@ def _read_file(path: Path, sheet: str | None, options: ReadOptions, store: Store
         return found._replace(read_as=f"`{inner.name}` of a zip, {_bare(found.read_as)}")
     if sheet is not None and not name.endswith(EXCEL):
         raise DataError(f"`{path}` has no sheets. Leave #{sheet} out.")
+    if name.endswith(KNOWN):
+        check_beginning(path)
     if name.endswith(CSV):
         table, decisions = read_csv(
             path,
@@ -140,4 +144,6 @@ def _read_other(
         from undercover.io.feather import read_feather
 
         return FileRead(read_feather(path, store, tell), "an Arrow file")
-    raise DataError(f"`{path}` is of no known kind. There are: {', '.join(KNOWN)}.")
+    old = name.endswith(".xls")
+    cure = "Open it in Excel and save it as .xlsx" if old else "Export the table as one of these"
+    raise DataError(f"`{path}` is of no known kind. There are: {', '.join(KNOWN)}. {cure}.")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from undercover.errors import DataError
+from undercover.errors import DataError, damaged, unreadable
 from undercover.io.cells import column
 from undercover.io.csv.text import open_text
 from undercover.io.csv.typed import Written, dated
@@ -43,9 +43,9 @@ def read_json_lines(path: Path, text: Collection[str] = ()) -> Written:
                 rows += 1
                 check_columns(f"`{path}`, line {number}", len(columns))
     except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataError(f"`{path}` is not a file of JSON lines that can be read: {error}.") from error
+        raise DataError(damaged(f"`{path}`", "it is not a file of JSON lines that can be read")) from error
     except OSError as error:
-        raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from error
+        raise DataError(unreadable(f"`{path}`", error)) from error
     for held in columns.values():
         held.extend([None] * (rows - len(held)))
     return dated(pa.table({name: column(held) for name, held in columns.items()}), text)

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
-from undercover.errors import DataError, OutputError
+from undercover.errors import DataError, OutputError, damaged, unreadable, unwritable
 from undercover.io.coded.columns import Tell, coded_table
 from undercover.io.limits import check_cells
 from undercover.memory import Store
@@ -46,9 +46,9 @@ def _reading(place: Path) -> Iterator[None]:
             raise DataError(f"`{place}` is a folder. Give the Parquet file itself.")
         yield
     except (pa.ArrowException, UnicodeDecodeError) as error:
-        raise DataError(f"`{place}` is not a Parquet file that can be read: {error}") from error
+        raise DataError(damaged(f"`{place}`", "it is not a Parquet file that can be read")) from error
     except OSError as error:
-        raise DataError(f"`{place}` cannot be read: {error.strerror or error}.") from error
+        raise DataError(unreadable(f"`{place}`", error)) from error
 
 
 def _texts(place: Path) -> list[str]:
@@ -84,7 +84,7 @@ def write_slices(tables: Iterable[pa.Table], path: str | os.PathLike[str], *, nu
                     writer = stack.enter_context(opened)
                 writer.write_table(clean, row_group_size=SLICE)
     except OSError as error:
-        raise OutputError(f"`{path}` cannot be written: {error.strerror or error}.") from error
+        raise OutputError(unwritable(f"`{path}`", error)) from error
 
 
 def _anew(column: pa.ChunkedArray) -> Any:

@@ -24,13 +24,14 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from undercover.ending import unfinished
-from undercover.errors import DataError, listed
+from undercover.errors import DataError, damaged, listed, unreadable
 from undercover.io.limits import most_of, too_much
 from undercover.parsing import BROKEN_ARCHIVE, MALFORMED
 from undercover.whole import new_private
 
 _PACKED = (".gz", ".xlsx", ".xlsm", ".zsav", ".parquet", ".pq", ".feather")  # hardly packed any further by a zip
 _SMALL = 1 << 20
+_SPELLING = "Check its spelling, and that it is seen from the folder you are in."
 _SHEET = re.compile(r"(.+\.(?:xlsx|xlsm|zip))#(.+)", re.IGNORECASE | re.DOTALL)
 
 
@@ -56,7 +57,7 @@ def sha256(path: str | os.PathLike[str]) -> str:
         with open(path, "rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
-        raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from error
+        raise DataError(unreadable(f"`{path}`", error)) from error
 
 
 def place_of(given: str) -> Place:
@@ -68,14 +69,21 @@ def place_of(given: str) -> Place:
         return Place((path,))
     if named := _SHEET.fullmatch(given):
         if not Path(named[1]).is_file():
-            raise DataError(f"There is no file `{named[1]}`.")
+            raise DataError(_nothing_at(named[1]))
         return Place((Path(named[1]),), sheet=named[2])
     if glob.has_magic(given):
         files = tuple(Path(name) for name in sorted(glob.glob(given)) if Path(name).is_file())
         if not files:
-            raise DataError(f"There is no file that fits `{given}`.")
+            raise DataError(f"There is no file that fits `{given}`. {_SPELLING}")
         return Place(files, whole=False)
-    raise DataError(f"There is no file `{given}`.")
+    raise DataError(_nothing_at(given))
+
+
+def _nothing_at(given: str) -> str:
+    """That there is no file, or only a link to none."""
+    if os.path.lexists(given):
+        return f"There is no file `{given}`: it is a link to something that is not there. Give the file itself."
+    return f"There is no file `{given}`. {_SPELLING}"
 
 
 def is_there(given: str) -> bool:
@@ -122,9 +130,18 @@ def _unpack(path: Path, folder: Path) -> Path:
                 shutil.copyfileobj(source, target, 1 << 20)
             return inner
     except (*BROKEN_ARCHIVE, *MALFORMED) as error:
-        raise DataError(f"`{path}` cannot be unpacked: {error}. Unpack it yourself, and give the file.") from error
+        raise DataError(_broken(path, error)) from error
     except OSError as error:
-        raise DataError(f"`{path}` cannot be unpacked: {error.strerror or error}.") from error
+        raise DataError(unreadable(f"`{path}`", error)) from error
+
+
+def _broken(path: Path, error: Exception) -> str:
+    """Why a zip cannot be unpacked: it has a password, is packed in an unusual way, or is damaged."""
+    if isinstance(error, NotImplementedError):
+        return f"`{path}` is packed in a way that is not known here. Unpack it yourself, and give the file."
+    if isinstance(error, RuntimeError) and "password" in str(error):
+        return f"`{path}` cannot be unpacked: it is protected by a password. Unpack it yourself, and give the file."
+    return damaged(f"`{path}`", "it cannot be unpacked")
 
 
 def _is_mark(name: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from undercover.characters import escaped
 from undercover.errors import InternalError
 from undercover.model.view import View
 
@@ -39,9 +40,9 @@ def plain(value: Any) -> Any:
         return plain(value.to_dict(pictures=False))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {part.name: plain(getattr(value, part.name)) for part in dataclasses.fields(value)}
-    raise InternalError(f"A value of type {type(value).__name__} cannot be written as JSON: {value!r}.")
+    raise InternalError(f"A value of type {type(value).__name__} cannot be written as JSON.")
 
 
 def as_json(value: Any) -> str:
     """``value`` as JSON text, one key per line."""
-    return json.dumps(plain(value), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    return escaped(json.dumps(plain(value), indent=2, allow_nan=False, ensure_ascii=False)) + "\n"

@@ -18,7 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from undercover.errors import DataError, MissingExtraError, OutputError, ParameterError
+from undercover.ending import changing
+from undercover.errors import DataError, MissingExtraError, OutputError, ParameterError, unreadable, unwritable
 from undercover.io.plain import as_json
 from undercover.io.release.contents import MANIFEST, PUBLIC, SIGNATURE, WITHHELD, read_json
 from undercover.whole import write_whole
@@ -51,6 +52,7 @@ def new_key(path: str | os.PathLike[str]) -> Path:
     written: list[Path] = []
     try:
         for target, content, mode in ((place, secret, 0o600), (public, shown, 0o644)):
+            changing(target)
             handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
             written.append(target)
             with os.fdopen(handle, "wb") as file:
@@ -61,7 +63,7 @@ def new_key(path: str | os.PathLike[str]) -> Path:
         if isinstance(error, FileExistsError):
             raise OutputError(f"`{target}` already exists. Keys are never replaced: choose another name.") from None
         if isinstance(error, OSError):
-            raise OutputError(f"`{target}` cannot be written: {error.strerror or error}.") from error
+            raise OutputError(unwritable(f"`{target}`", error)) from error
         raise
     return public
 
@@ -166,7 +168,7 @@ def _content(path: str | os.PathLike[str]) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise DataError(f"The key `{path}` cannot be read: {error.strerror or error}.") from error
+        raise DataError(unreadable(f"The key `{path}`", error)) from error
 
 
 def _library(purpose: str) -> tuple[Any, Any]:

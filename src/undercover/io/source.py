@@ -174,8 +174,8 @@ def to_arrow(data: Any) -> tuple[pa.Table, str]:
     for name in frame.columns:
         try:
             columns[name] = _column(frame[name])
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError) as error:
-            problems.append(f"Column `{name}` holds values of different or unknown types: {error}. Make them one type.")
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+            problems.append(f"Column `{name}` holds values of different or unknown types. Make them one type.")
     if problems:
         raise DataError(problems)
     kind = str(frame.implementation.name).lower()
@@ -223,7 +223,7 @@ def _column(series: Any) -> Any:
             return pa.Array.from_pandas(native)
         except (OverflowError, pa.ArrowInvalid, pa.ArrowTypeError):
             return exact_cells(native.tolist())
-    found = series.to_arrow()
+    found = series.alias("").to_arrow()  # polars hands over no name that holds a NUL
     if isinstance(series.dtype, nw.Enum) and not found.type.ordered:  # polars 1 does not say that it has an order
         return pa.DictionaryArray.from_arrays(found.indices, found.dictionary, ordered=True)
     return found
@@ -250,8 +250,10 @@ def tidy(
             columns.append(_tidy(column, markers) if store is None else _tidy_codes(column, markers, store))
         except DataError as error:
             problems += [f"Column `{name}` {problem}" for problem in error.problems]
-        except pa.ArrowException as error:
-            problems.append(f"Column `{name}` cannot be read: {error}.")
+        except pa.ArrowException:
+            problems.append(
+                f"Column `{name}` cannot be read: its values do not fit its type ({column.type}). Write them as text."
+            )
     if problems:
         raise DataError(problems)
     return pa.table(columns, names=table.column_names)

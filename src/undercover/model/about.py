@@ -19,6 +19,7 @@ import numpy as np
 
 from undercover import plugins
 from undercover.errors import ParameterError
+from undercover.model.form import Form, Generalized
 from undercover.model.policy import Policy
 from undercover.model.release import Release
 from undercover.model.run import Run
@@ -231,6 +232,9 @@ class About:
     limits: Callable[[Release], Sequence[str]] = lambda release: ()  # beyond what form and guarantees say
     pictures: tuple[Drawing, ...] = ()  # how a release came about
     attacks: tuple[str, ...] = ()  # of its own, by their plug-in name
+    through_cuts: str | None = None  # the one of these that asks what was refused, where a table is too large for all
+    # The form of releases whose manifest was written before manifests stated one, by their parameters.
+    unstated_form: Callable[[Mapping[str, Any]], Form] = lambda parameters: Generalized()
     sweeps: tuple[Sweep, ...] = ()  # for comparisons
     # For recommendations: parameters that may reach what is wanted; of those with the same names, the weakest first.
     candidates: Callable[[Wanted], Sequence[Mapping[str, Any]]] = lambda wanted: ()

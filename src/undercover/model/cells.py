@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
-from undercover.errors import DataError
+from undercover.errors import DataError, shape_of
 
 CellForm = Literal["value", "interval", "node", "set"]
 
@@ -55,7 +55,7 @@ def read_interval(cell: str) -> tuple[str, str]:
         return cell, cell
     ends = _read_list(cell)
     if len(ends) != 2:
-        raise DataError(f"The cell {cell!r} is not an interval: expected `[low, high]`.")
+        raise DataError(f"A cell ({shape_of(cell)}) is not an interval: expected `[low, high]`.")
     return ends[0], ends[1]
 
 
@@ -104,7 +104,9 @@ def _read_list(cell: str) -> tuple[str, ...]:
         if position == len(body):
             break
         if body[position] != ",":
-            raise DataError(f"The cell {cell!r} cannot be read: expected a comma after {member!r}.")
+            raise DataError(
+                f"A cell ({shape_of(cell)}) cannot be read: expected a comma after its member {len(members)}."
+            )
         position += 1
         while body[position : position + 1].isspace():
             position += 1
@@ -124,7 +126,7 @@ def _read_quoted(body: str, position: int, cell: str) -> tuple[str, int]:
     while True:
         end = body.find('"', position)
         if end < 0:
-            raise DataError(f"The cell {cell!r} cannot be read: a quotation mark is not closed.")
+            raise DataError(f"A cell ({shape_of(cell)}) cannot be read: a quotation mark is not closed.")
         pieces.append(body[position:end])
         if body[end + 1 : end + 2] != '"':
             return "".join(pieces), end + 1

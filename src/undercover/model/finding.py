@@ -25,7 +25,9 @@ class Finding:
 
     ``actual`` is the strongest promise of this kind the table keeps: the largest k or l, the smallest t, delta or
     beta; ``None`` where it is not known. ``holds`` is ``None`` where published tables cannot tell, and ``needs`` then
-    names what could. ``columns`` are those it speaks of.
+    names what could. ``columns`` are those it speaks of. ``is_vacuous`` says that it asks for nothing, such as k = 1,
+    ``is_refutable`` that published tables cannot confirm it but could have refuted it, and do not. A comparison with
+    the original ``is_promise`` to nobody.
 
     Examples
     --------
@@ -47,6 +49,9 @@ class Finding:
     examples: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
     violators: NDArray[np.int64] = field(default_factory=lambda: _NONE, compare=False, repr=False)
     columns: tuple[str, ...] = field(default=(), compare=False)
+    is_vacuous: bool = field(default=False, compare=False)
+    is_refutable: bool = field(default=False, compare=False)
+    is_promise: bool = field(default=True, compare=False)
 
     @property
     def violating_classes(self) -> int:
@@ -67,6 +72,7 @@ class Finding:
         entry = self.manifest_entry()
         entry["violating_classes"] = self.violating_classes
         entry["violating_rows"] = self.violating_rows
+        entry |= {"vacuous": True} if self.is_vacuous else {}
         entry["examples"] = [{**example, "actual": _jsonable(example.get("actual"))} for example in self.examples]
         return entry
 

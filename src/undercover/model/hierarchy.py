@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import HierarchyError, listed
+from undercover.errors import HierarchyError, described, shape_of
 
 ROOT = "*"
 
@@ -110,11 +110,11 @@ def _with_root(rows: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]
     problems = []
     depth = len(rows[0])
     seen: set[str] = set()
-    for row in rows:
+    for number, row in enumerate(rows, 1):
         if len(row) != depth:
-            problems.append(f"Leaf `{row[0] if row else ''}` has {len(row)} levels where the first leaf has {depth}.")
+            problems.append(f"Leaf {number:,} has {len(row)} levels where the first leaf has {depth}.")
         if row and row[0] in seen:
-            problems.append(f"Leaf `{row[0]}` is listed twice.")
+            problems.append(f"Leaf {number:,} is listed twice.")
         seen.update(row[:1])
     if problems:
         raise HierarchyError(problems)
@@ -126,7 +126,7 @@ def _with_root(rows: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]
             if above.setdefault(below, label) != label:
                 torn.setdefault(below, {above[below]}).add(label)
         problems += [
-            f"Level {level} is not a function of level {level - 1}: `{below}` lies under {listed(sorted(labels))}."
+            f"Level {level} is not a function of level {level - 1}: {shape_of(below)} lies under {len(labels)} labels."
             for below, labels in torn.items()
         ]
         roots = sum(row[level] == ROOT for row in rows)
@@ -200,5 +200,5 @@ def _unambiguous(labels: list[_Label]) -> tuple[str, ...]:
         texts.append(text)
     repeated = {text for text in texts if texts.count(text) > 1} if len(set(texts)) < len(texts) else set()
     if repeated:
-        raise HierarchyError(f"Different nodes of one level share a label: {listed(sorted(repeated))}.")
+        raise HierarchyError(f"Different nodes of one level share a label: {described(sorted(repeated))}.")
     return tuple(texts)

@@ -33,11 +33,13 @@ class Policy:
     belief
         Somebody is exposed whose true sensitive value the attacker believes with at least this probability …
     gain
-        … and with at least this much more than he does without the release.
+        … and with at least this much more than he does without the release. Whoever is below is excused, and counted
+        beside those who are not. A value that ``harmful`` names counts as soon as it is certain, excused by nothing.
     exposed
         Largest share of people who may be exposed.
     harmful
-        By sensitive column the values that must not be learnt; of a column that is not named, all of them.
+        By sensitive column the values that must not be learnt; of a column that is not named, all of them. A missing
+        value is no value: nobody is exposed by it, unless ``"missing"`` is named here.
     singled_out
         Largest share of people who may be the only one with their values in the columns that are published unchanged.
     algorithm_safe
@@ -112,6 +114,9 @@ then limits nothing. Lower the gain, or raise the belief.
         return {name: plain(value) if isinstance(value, Fraction) else value for name, value in found.items()}
 
 
+MISSING: Final = "missing"
+"""How ``harmful`` names a missing value, unless the column has a value that is written so."""
+
 _NOTHING: Final[Mapping[str, Any]] = {"found": None, "belief": None, "singled_out": None, "algorithm_safe": "ignored"}
 POLICIES: Final[Mapping[str, Policy]] = {
     "standard": Policy(name="standard"),
@@ -119,7 +124,6 @@ POLICIES: Final[Mapping[str, Policy]] = {
         name="open",
         found=Fraction(1, 11),
         belief=Fraction(1, 2),
-        gain=Fraction(1, 5),
         algorithm_safe="required",
         known_values=True,
     ),

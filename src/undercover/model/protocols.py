@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 
 from undercover.model.finding import Sense
 from undercover.model.groups import DrawnCells, Seen
+from undercover.model.published import Published
+from undercover.model.release import Basis
 from undercover.model.run import Draft, Earlier, Run, SamePeople
 from undercover.model.schema import Schema
 from undercover.model.table import Table
@@ -63,6 +66,7 @@ class Engine(Protocol):
     """
 
     name: ClassVar[str]
+    # A class may also have a property ``version``: that of the program it hands the work to (see engine_entry).
 
     @property
     def threads(self) -> int:
@@ -210,6 +214,27 @@ def corruption_robust(method: Method) -> bool:
     return fits(method, Robust) and method.corruption_robust
 
 
+_BASIS = "choice_basis"
+
+
+def basis_of(method: Method) -> Basis:
+    """What the choice of a method rests on: what :func:`with_basis` said, or else ``declared``.
+
+    >>> from undercover.methods.streamliner.method import Streamliner
+    >>> basis_of(Streamliner(l=4)), basis_of(with_basis(Streamliner(l=4), "looked"))
+    ('declared', 'looked')
+    """
+    found: Basis = getattr(method, _BASIS, "declared")
+    return found
+
+
+def with_basis(method: Method, basis: Basis) -> Method:
+    """The same method, which knows what its choice rests on: whoever publishes by it says so in the release."""
+    again = copy(method)
+    object.__setattr__(again, _BASIS, basis)  # methods are frozen, and equal whoever chose them
+    return again
+
+
 @runtime_checkable
 class PerUnit(Protocol):
     """A method that says whether it keeps its promise for people with several rows; one that does not, does not.
@@ -222,6 +247,17 @@ class PerUnit(Protocol):
     @property
     def per_unit(self) -> bool:
         """Whether it reads ``Table.units`` and keeps what it claims for every person."""
+
+
+def engine_entry(engine: Engine) -> dict[str, str | int]:
+    """What a run says of the engine that made it: nothing of the machine it ran on.
+
+    >>> from undercover import LocalEngine
+    >>> engine_entry(LocalEngine(parts=4))
+    {'name': 'local', 'parts': 4}
+    """
+    version = getattr(engine, "version", None)
+    return {"name": engine.name, "parts": engine.parts, **({"version": str(version)} if version else {})}
 
 
 def per_unit(method: Method) -> bool:
@@ -267,6 +303,19 @@ class Resolving(Protocol):
 
     def resolve(self, read: Callable[[Any], Any]) -> Method:
         """The same method with every table it names ``read``."""
+
+
+@runtime_checkable
+class Beside(Protocol):
+    """A method that publishes beside tables of others about the same people; they are attacked together.
+
+    >>> from undercover import Anatomy, NonCentralized
+    >>> fits(NonCentralized(l=2), Beside), fits(Anatomy(l=2), Beside)
+    (True, False)
+    """
+
+    def tables_beside(self, table: Table) -> Sequence[Published]:
+        """The tables of others, read, with this table's names for columns that are its own as well."""
 
 
 @runtime_checkable

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -33,8 +33,47 @@ NOT_SAFE = (
 )
 """The warning that goes with ``algorithm_safe = False``."""
 
+LOOKED = "Not algorithm-safe: this was chosen after looking at sensitive values. That alone can reveal something."
+"""The warning of a release whose method, parameters or draw were chosen after looking at sensitive values."""
+
+Basis = Literal["declared", "public", "looked"]
+"""What a choice of method and parameters rests on; see :class:`Choice`."""
+
 REPRODUCIBLE = "Reproducible: not for publication. Whoever knows the seed can undo the shuffling."
 """The warning of a release that was made with a seed, which is not told."""
+
+WARNINGS = (NOT_SAFE, LOOKED, REPRODUCIBLE)
+"""Every warning that is published with a release, in any version so far: a verifier knows no other."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How method, parameters and draw of a release were chosen.
+
+    ``declared``: fixed before the data were read. ``public``: by what others may know, counts of sensitive values and
+    coins. ``looked``: by anything else. Whoever looked at which value belongs to whom tells something by what was
+    chosen, so such a release is not algorithm-safe, whatever its method. ``refused`` is how many earlier releases of
+    the same table are known to have been refused.
+
+    Examples
+    --------
+    >>> Choice("looked", refused=2).to_dict()
+    {'basis': 'looked', 'refused': 2}
+    >>> Choice().has_looked
+    False
+    """
+
+    basis: Basis = "declared"
+    refused: int | None = None
+
+    @property
+    def has_looked(self) -> bool:
+        """Whether the choice itself can reveal something."""
+        return self.basis == "looked"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON; a count that nobody knows is left out."""
+        return {"basis": self.basis, **({} if self.refused is None else {"refused": self.refused})}
 
 
 @dataclass(frozen=True)
@@ -42,12 +81,15 @@ class PublishedColumn:
     """Name, role and form of one published column; ``bucket`` and ``count`` columns have the role ``structure``.
 
     ``ends`` says whether the ends of intervals are values that occur or were rounded outwards.
+    ``spellings`` is ``distinct`` where the holder says that values which differ in case or punctuation only are
+    different values.
     """
 
     name: str
     role: Role | str
     form: CellForm
     ends: Ends = "exact"
+    spellings: str | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +131,7 @@ class Release(Shown):
     ``guarantees`` are the findings of the verification, one mapping each, as written to ``release.json``; ``form`` says
     what the tables stand for, whoever made them. ``algorithm_safe`` and ``corruption_robust`` are what the method
     declares: that whoever knows it learns no more than the release says, and that neither do known values of others.
+    Both are false where the ``choice`` of the method looked at sensitive values.
 
     >>> import undercover as uc
     >>> example = uc.datasets.hospital("cross-bucket")
@@ -109,6 +152,7 @@ class Release(Shown):
     types: Mapping[str, Given] = field(default_factory=dict, compare=False, repr=False)  # of the columns as given
     form: Form = field(default_factory=Generalized)
     corruption_robust: bool = False
+    choice: Choice = field(default_factory=Choice)
     writing: Mapping[str, Writing] = field(default_factory=dict, compare=False, repr=False)  # of the file it came from
 
     def published(self, name: str | None = None) -> PublishedTable:
@@ -155,6 +199,18 @@ class Release(Shown):
         if reading is not None and again.form == self.form:
             again.__dict__["_reading"] = reading.of(again)
         return again
+
+    def chosen(self, choice: Choice) -> Release:
+        """The same release by another choice; one that looked is neither algorithm-safe nor corruption-robust."""
+        if not choice.has_looked:
+            return self.changed(choice=choice)
+        warnings = self.warnings if LOOKED in self.warnings else (*self.warnings, LOOKED)
+        return self.changed(choice=choice, algorithm_safe=False, corruption_robust=False, warnings=warnings)
+
+    @property
+    def has_safe_method(self) -> bool:
+        """Whether the method declared itself algorithm-safe, however it was chosen."""
+        return self.algorithm_safe or (self.choice.has_looked and NOT_SAFE not in self.warnings)
 
     def __repr__(self) -> str:
         tables = ", ".join(f"{table.name} of {counted(table.rows, 'row')}" for table in self.tables)

@@ -17,7 +17,7 @@ from undercover.model.figures import counted
 from undercover.model.form import Form
 from undercover.model.groups import Groups
 from undercover.model.policy import STANDARD, Policy
-from undercover.model.release import PublishedTable, Release
+from undercover.model.release import LOOKED, Choice, PublishedTable, Release
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.model.verdict import Verdict
@@ -106,9 +106,11 @@ class Run(Shown):
     entry: Any = field(default=None, compare=False, repr=False)  # how it is entered in a ledger once it is saved
     policy: Policy = STANDARD  # what may happen to the people of the table
     judged: Verdict | None = field(default=None, repr=False)  # where it was judged before: when it was saved
+    engine: Mapping[str, Any] = field(default_factory=dict, compare=False)  # what made it: its name, parts, version
     made: str = field(default="", compare=False)  # when, in UTC; nothing where nobody noted it
     identifying: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)  # values of identifiers
     scan: Any = field(default=None, compare=False, repr=False)  # what was looked for in its files when it was saved
+    beside: tuple[Viewable, ...] = field(default=(), compare=False, repr=False)  # attacks on it with earlier releases
 
     @property
     def name(self) -> str | None:
@@ -147,6 +149,14 @@ class Run(Shown):
         judged.__dict__.update({name: self.__dict__[name] for name in ("attacks",) if name in self.__dict__})
         return judged
 
+    def chosen(self, choice: Choice) -> Run:
+        """The same run by another choice, to be judged anew; its attacks are not made again."""
+        release = self.release.chosen(choice)
+        warnings = dict.fromkeys([*self.warnings, *([LOOKED] if choice.has_looked else [])])
+        again = replace(self, release=release, warnings=tuple(warnings), judged=None)
+        again.__dict__.update({name: self.__dict__[name] for name in ("attacks",) if name in self.__dict__})
+        return again
+
     def saved(self, verdict: Verdict, scan: Any) -> None:
         """Note what was found in its files when they were written, and what the verdict is by it."""
         self.__dict__.update(verdict=verdict, scan=scan)
@@ -174,6 +184,7 @@ class SamePeople:
     shared: Mapping[str, int] | None = None  # identifier -> rows whose value the old table has; None: unknown
     rows: int = 0  # of the new table
     unchecked: str = ""  # why nobody can say
+    in_both: NDArray[np.bool_] | None = field(default=None, compare=False, repr=False)  # (rows,) whose people are known
 
     def __bool__(self) -> bool:
         return self.same_table or any((self.shared or {}).values())
@@ -202,7 +213,7 @@ class Earlier:
     '12 of the 500 rows (2.4%) are of people of release 2 (anatomy, 2026-11-15), by `name`'
     """
 
-    number: int
+    number: int  # in the ledger; 0 of the release whose recipe is applied
     method: str
     made: str
     rows: int  # of the new table
@@ -220,8 +231,9 @@ class Earlier:
     @property
     def called(self) -> str:
         """How it is spoken of."""
-        where = f", `{self.name}`" if self.name else ""
-        return f"release {self.number} ({self.method}, {self.made[:10]}{where})"
+        facts = [self.method, self.made[:10], f"`{self.name}`" if self.name else ""]
+        which = f"release {self.number}" if self.number else "the release of the recipe"
+        return f"{which} ({', '.join(filter(None, facts))})"
 
     def sentence(self) -> str:
         """How many people are in both, in words, without a full stop; it names no person."""

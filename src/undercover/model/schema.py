@@ -6,7 +6,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from undercover.errors import ParameterError, SchemaError, listed, unknown
@@ -26,11 +26,15 @@ INSENSITIVE = "published unchanged; no promise covers it, and an attacker is tak
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
 OneRow = Literal["first", "last", "random"]
+Spellings = Literal["fold", "distinct"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MISSING: tuple[Missing, ...] = get_args(Missing)
 ONE_ROW: tuple[OneRow, ...] = get_args(OneRow)
+SPELLINGS: tuple[Spellings, ...] = get_args(Spellings)
 ALL_OTHERS = "*"
+EACH_ROW = "row"
+"""What ``unit`` says where each row is a person of its own, and no column of that name says whose row it is."""
 ABOUT = ("title", "description", "publisher", "date", "licence", "contact", "citation")
 """What may be said of a whole table. It is public."""
 
@@ -69,6 +73,10 @@ class Column:
         The ends of the intervals in which a quasi-identifier of numbers is published: ``"exact"`` values that occur,
         ``"rounded"`` outwards, or rounded to multiples of a number. ``None`` rounds columns whose values have many
         digits, since an end such as 26.27789185489391 is somebody's.
+    spellings
+        What to do where a sensitive column seems to spell one value in several ways (HIV, hiv, H.I.V.), which is
+        refused otherwise: ``fold`` publishes each value in its most frequent spelling, ``distinct`` says that somebody
+        has looked and they are different values. A release says so.
 
     Examples
     --------
@@ -90,11 +98,14 @@ class Column:
     unit: str | None = None
     names_nobody: bool = False
     ends: Ends | float | None = None
+    spellings: Spellings | None = None
 
     def __post_init__(self) -> None:
         problems = []
         if self.kind is not None and self.kind not in KINDS:
             problems.append(unknown("Kind", str(self.kind), KINDS))
+        if self.spellings is not None and self.spellings not in SPELLINGS:
+            problems.append(unknown("What is said of spellings", str(self.spellings), SPELLINGS))
         if not (isinstance(self.weight, int | float) and math.isfinite(self.weight) and self.weight > 0):
             problems.append(f"The weight of a column must be a number in (0, inf). Got {self.weight!r} instead.")
         if self.domain is not None:
@@ -182,7 +193,9 @@ class Schema(Shown):
         ``error`` refuses missing values, ``drop`` leaves out rows that have one in a quasi-identifier or sensitive
         column, ``category`` makes "missing" a value of its own.
     unit
-        The column that says whose row it is, where people have several; an identifier. ``None``: a row is a person.
+        The column that says whose row it is, where people have several; an identifier, and it may be dropped. ``"row"``
+        says that each row is a person of its own; where a table has a column of that name, it is the column. ``None``:
+        nobody said. Rows are counted, and a table that looks as if people had several is asked about.
     one_row_per
         Keep one row of every unit and publish no other: its ``first``, its ``last`` or a ``random`` one.
     weight
@@ -243,7 +256,7 @@ class Schema(Shown):
             ("drop", drop),
         ):
             object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
-        if unit is not None and unit not in self.identifiers:
+        if unit not in (None, EACH_ROW) and unit not in self.identifiers:
             object.__setattr__(self, "identifiers", (*self.identifiers, unit))
         object.__setattr__(self, "columns", dict(columns or {}))
         object.__setattr__(self, "about", dict(about or {}))
@@ -270,6 +283,11 @@ class Schema(Shown):
             if self.column(name).bins is not None
         ]
         problems += [
+            f"Column `{name}` is {taken[0]}, and `spellings` belongs to sensitive columns. Leave it out."
+            for name, taken in roles.items()
+            if self.column(name).spellings is not None and name not in self.sensitive
+        ]
+        problems += [
             f"Column `{name}` is {taken[0]}, and a distance belongs to quasi-identifiers. Leave `distance` out."
             for name, taken in roles.items()
             if self.column(name).distance is not None and name not in self.quasi_identifiers
@@ -281,7 +299,7 @@ class Schema(Shown):
         problems += [
             f"Column `{name}` is dropped and is {roles[name][0]}. Take it out of `drop`, or give it no role."
             for name in self.drop
-            if name in roles
+            if name in roles and name != self.unit
         ]
         problems += [unknown("What is said about a table", name, ABOUT) for name in self.about if name not in ABOUT]
         problems += _unsaid(self.about, "`about.{}`")
@@ -296,6 +314,11 @@ class Schema(Shown):
             problems.append(unknown("Choice of one row per unit", str(self.one_row_per), ONE_ROW))
         if self.one_row_per is not None and self.unit is None:
             problems.append(f"One row of whom? Name the column that says whose row it is: {option(unit=...)}")
+        if self.unit == EACH_ROW and EACH_ROW in self.published:
+            problems.append(
+                f"{option(unit=EACH_ROW)} is the column `{EACH_ROW}` where a table has one, and here it is published. "
+                "Rename the column to say that each row is a person of its own."
+            )
         share, table = (
             self.population,
             self.population is not None and not isinstance(self.population, bool | int | float),
@@ -308,6 +331,37 @@ class Schema(Shown):
         if self.weight is not None and share is not None:
             problems.append("Give the weight or the population, not both: each says how many people there are.")
         return problems
+
+    @property
+    def unit_column(self) -> str | None:
+        """The column that says whose row it is; ``None`` where each row is a person, said or not.
+
+        >>> [Schema(quasi_identifiers="age", unit=unit).unit_column for unit in ("row", "nr")]
+        [None, 'nr']
+        """
+        return None if self.unit == EACH_ROW and EACH_ROW not in self.identifiers else self.unit
+
+    @property
+    def says_each_row(self) -> bool:
+        """Whether the holder says that each row is a person of its own."""
+        return self.unit is not None and self.unit_column is None
+
+    def for_columns(self, names: Iterable[str]) -> Schema:
+        """The same for a table with these columns: ``unit = "row"`` is a column where there is one of that name.
+
+        >>> Schema(quasi_identifiers="age", unit="row").for_columns(["age", "row"]).unit_column
+        'row'
+        """
+        if not self.says_each_row:
+            return self
+        if EACH_ROW in names:
+            return replace(self, identifiers=(*self.identifiers, EACH_ROW))
+        if self.one_row_per is not None:
+            raise SchemaError(
+                f"{option(unit=EACH_ROW)} says that each row is a person of its own, so there is no other to leave "
+                f"out. Leave out `one_row_per`, or name the column that says whose row it is: {option(unit=...)}."
+            )
+        return self
 
     @property
     def population_named(self) -> float | str | None:

@@ -26,6 +26,7 @@ from undercover.model.encoding.domain import cell_kind as cell_kind
 from undercover.model.encoding.domain import code_type as code_type
 from undercover.model.encoding.domain import kind_of as kind_of
 from undercover.model.encoding.domain import write_values as write_values
+from undercover.model.encoding.folding import fold_spellings
 from undercover.model.encoding.repeats import rows_that_share
 from undercover.model.encoding.values import Empty, plain, without_value
 from undercover.model.encoding.values import encode as encode
@@ -72,8 +73,10 @@ class Table:
         ``one_row`` draws the row of every unit that is kept where ``one_row_per = "random"``; ``empty`` gives the
         arrays of codes.
         """
+        schema = schema.for_columns(data.column_names)
         _check_shape(data, schema)
-        units = None if schema.unit is None else units_of(_tidied(data.column(schema.unit)), schema.unit)
+        unit = schema.unit_column
+        units = None if unit is None else units_of(_tidied(data.column(unit)), unit)
         weights = None if schema.weight is None else weights_of(_tidied(data.column(schema.weight)), schema.weight)
         kept: NDArray[np.int64] | None = None
         whole = data
@@ -95,12 +98,13 @@ class Table:
         for name in schema.published:
             policy = "category" if name in schema.insensitive else schema.missing
             try:
-                columns[name] = encode(name, data.column(name), schema.column(name), missing=policy, empty=empty)
+                found = encode(name, data.column(name), schema.column(name), missing=policy, empty=empty)
+                columns[name] = found if name not in schema.sensitive else fold_spellings(found)
             except (DataError, HierarchyError) as error:
                 problems += error.problems
         if problems:
             raise DataError(problems)
-        names = schema.identifiers if schema.unit is None else ()
+        names = schema.identifiers if schema.unit is None else ()  # whoever said what a person is, is not asked
         repeated = {name: rows_that_share(whole.column(name)) for name in names}
         if units is not None:
             there = np.bincount(units) > 0  # rows that were left out may have been all of somebody

@@ -23,6 +23,7 @@ Status = Literal["ready", "decide", "do not publish"]
 Weight = Literal["stop", "ask", "note"]
 Floats = NDArray[np.float64]
 
+_NOTHING = 1e-12  # a probability below is one of 0, and rounding
 _NORMAL = 1.959963984540054  # 97.5% of a normal distribution lie below
 SINGLING_OUT, LINKABILITY, INFERENCE = "singling out", "linkability", "inference"
 TITLES: Mapping[Status, str] = {"ready": "Ready", "decide": "Decide", "do not publish": "Do not publish"}
@@ -34,6 +35,7 @@ _MEANING: Mapping[Status, str] = {
 }
 LEAK = "leak"
 """The kind of a reason that nobody can accept: public files hold what must not be in any."""
+_OPEN_KINDS = (LEAK, "singled out")  # reasons that no sensitive value decides
 _LEAKS = "Public files hold what must not be published."
 
 
@@ -46,6 +48,9 @@ class Exposure:
 
     Where the people looked at were drawn at random, ``of`` is how many they stand for; what is reached on none of these
     more than so, whoever is looked at, is ``found_at_most`` and ``belief_at_most``.
+
+    Of somebody whose value is missing, ``belief`` is that it is; of everybody else it is asked among those who have a
+    value (:func:`among_values`), ``prior`` likewise.
     """
 
     attack: str
@@ -58,7 +63,9 @@ class Exposure:
     membership: Floats | None = None  # probability of being in the table, of somebody of the population
     known_values: bool = False  # the attacker also knows the value of one other person
     population: bool = False  # he does not know that his victim is in the table
+    estimated: bool = False  # how many people of the population fit was estimated, and not counted
     of: int | None = None  # people a random sample stands for; None: nobody but those looked at
+    joint: str = ""  # with what else, where the attacker does not have this release alone
     found_at_most: float | None = None
     belief_at_most: Mapping[str, float] = field(default_factory=dict)
 
@@ -141,6 +148,17 @@ class Counted:
     __repr__ = __str__
 
 
+def among_values(belief: Floats, missing: Floats) -> Floats:
+    """Belief in a value once it is known that there is one: ``missing`` is the belief that there is none.
+
+    >>> among_values(np.array([0.3, 0.3, 0.0]), np.array([0.0, 0.7, 1.0])).round(9).tolist()
+    [0.3, 1.0, 0.0]
+    """
+    there = 1 - missing
+    found: Floats = np.divide(belief, there, out=np.zeros(len(belief)), where=there > _NOTHING)
+    return np.minimum(found, 1.0)
+
+
 def one_struck_out(shares: Floats, sizes: NDArray[np.int64]) -> Floats:
     """Shares of a value among so many once another value of them is known and struck out.
 
@@ -157,7 +175,8 @@ class Reason:
 
     ``weight`` is whether it stops publication, asks the holder, or is worth knowing only. ``regulator`` is the risk it
     is called by the European data protection authorities (opinion 05/2014): singling out, linkability, inference.
-    ``change`` says what to do about it.
+    ``change`` says what to do about it. ``people`` are those who count, ``excused`` those who would but for the
+    policy's ``gain``; of both, ``certain`` is how many are certain, and ``highest`` the highest belief.
     """
 
     kind: str
@@ -169,6 +188,15 @@ class Reason:
     attack: str = ""
     limit: float | None = None
     actual: float | None = None
+    column: str = ""
+    certain: int | None = None
+    excused: int | None = None
+    highest: float | None = None
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it depends on what attacks reach on people, and not only on what others may know anyway."""
+        return self.people is not None and self.kind not in _OPEN_KINDS
 
     def sentence(self) -> str:
         """What it says, what a regulator calls it, and what to change."""

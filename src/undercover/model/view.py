@@ -196,7 +196,9 @@ class Shown:
 
 
 class Viewable(Shown):
-    """Whatever shows itself by a view."""
+    """Whatever shows itself by a view; of an attack, ``who`` says in words whose it is."""
+
+    who: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
@@ -204,6 +206,10 @@ class Viewable(Shown):
 
     def exposures(self) -> Sequence[Any]:
         """What an attack reaches on each person, for a policy to judge: :class:`~undercover.model.verdict.Exposure`."""
+        return ()
+
+    def open_questions(self) -> Sequence[str]:
+        """What an attack could not work out, a sentence each: its holder has to decide."""
         return ()
 
     def view(self) -> View:

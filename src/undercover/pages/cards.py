@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from undercover.model.figures import counted, number, parameters, rows, seconds
@@ -55,6 +55,8 @@ def run_view(run: Run) -> View:
     who = run.schema.about.get("publisher")
     if who or run.made:
         lines.append(("made", " by ".join(filter(None, (run.made[:10], who)))))
+    if run.engine:
+        lines.append(("engine", engine_words(run.engine)))
     if run.timings:
         lines.append(("time", seconds(sum(run.timings.values()))))
     if run.randomness.get("seed") is not None:
@@ -63,6 +65,16 @@ def run_view(run: Run) -> View:
     following = "`.release` may leave the house, `undercover.save` writes both."
     shown, title = verdict.view(), ", ".join(filter(None, (run.name, release_title(run.release))))
     return View("run", title, (facts(*lines),), shown.verdict, shown.said, following=following, private=True)
+
+
+def engine_words(engine: Mapping[str, Any]) -> str:
+    """What made a release, in words.
+
+    >>> engine_words({"name": "local", "parts": 1}), engine_words({"name": "spark", "parts": 16, "version": "3.5.1"})
+    ('local', 'spark 3.5.1, 16 parts')
+    """
+    called = " ".join(str(engine[key]) for key in ("name", "version") if engine.get(key))
+    return called if engine.get("parts", 1) == 1 else f"{called}, {counted(engine['parts'], 'part')}"
 
 
 def _lines(release: Release) -> list[Line]:

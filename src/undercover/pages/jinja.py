@@ -12,10 +12,14 @@ from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import undercover
+from undercover.characters import visible
 from undercover.model import figures
 from undercover.model.view import Cell, Figure, Picture, Said
+from undercover.pages.chart_process import DrawingError
 from undercover.pages.svg import drawings
 
 if TYPE_CHECKING:
@@ -41,13 +45,23 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_visible,
     )
     formats = (figures.risk, figures.baseline, figures.cost, figures.number, figures.seconds, figures.memory)
     found.filters.update({written.__name__: _figure(written) for written in formats})
     found.filters.update(sampling=_sampling, code=with_code, parameters=figures.parameters, counted=_counted)
     found.filters.update(cell=cell, bar=_bar, drawn=drawn, heading=lambda text: text[:1].upper() + text[1:])
-    found.globals.update(_script())
+    found.globals.update(_script(), template_digest=template_digest())
     return found
+
+
+def _visible(content: Any) -> Any:
+    """What a page shows of a cell or a name: signs for characters that no page should hold."""
+    from markupsafe import Markup
+
+    if not isinstance(content, str):
+        return content
+    return Markup(visible(content)) if isinstance(content, Markup) else visible(content)
 
 
 def _sampling(facts: Any) -> Any:
@@ -56,20 +70,45 @@ def _sampling(facts: Any) -> Any:
     return sampling_words(facts)
 
 
+@cache
+def template_digest() -> str:
+    """A digest of all that words and looks of pages are made of, by which a page says which version made it."""
+    package = Path(undercover.__file__).parent
+    sources = [
+        path
+        for pattern in ("pages/**/*", "forms/**/*", "guarantees/**/*", "model/**/*", "methods/*/about.py")
+        for path in package.glob(pattern)
+        if path.suffix in (".py", ".j2", ".css", ".js")
+    ]
+    found = sha256()
+    for path in sorted(sources):
+        found.update(path.read_bytes())
+    return found.hexdigest()[:12]
+
+
+def script_text() -> str:
+    """The script of every page."""
+    return files("undercover.pages").joinpath("templates/page.js").read_text("utf-8")
+
+
 def _script() -> dict[str, Markup]:
     """The script of every page, and the digest by which a page lets run this one and no other."""
     from markupsafe import Markup
 
-    text = files("undercover.pages").joinpath("templates/page.js").read_text("utf-8")
+    text = script_text()
     digest = b64encode(sha256(text.encode()).digest()).decode()
     return {"script": Markup(text), "script_digest": Markup(f"sha256-{digest}")}
 
 
 def drawn(picture: Picture, name: str = "") -> Markup:
-    """A picture as markup; ``name`` as of :func:`undercover.pages.svg.drawings`."""
+    """A picture as markup, or a note where it cannot be drawn; ``name`` as of :func:`undercover.pages.svg.drawings`."""
     from markupsafe import Markup
 
-    return Markup(drawings(picture, name))
+    try:
+        return Markup(drawings(picture, name))
+    except DrawingError as error:
+        note = "This chart could not be drawn: {}. What it shows, in words: {}"
+        return Markup('<p class="undrawn">{}</p>').format(note.format(error, visible(picture.sentence)))
 
 
 def cell(content: Cell) -> Markup:

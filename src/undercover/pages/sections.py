@@ -18,14 +18,9 @@ from undercover.forms.classes import Classes
 from undercover.model.about import about_of
 from undercover.model.figures import counted, number, rows, span
 from undercover.model.run import Run
-from undercover.model.view import AFTER, FigureTable, Part, Picture, Said, View, listed, say, table
+from undercover.model.view import AFTER, FigureTable, Part, Picture, Said, Verdict, View, listed, say, table
 from undercover.pages.words import done_words
 
-_ATTACKERS = {
-    "linkage": "an attacker who links",
-    "informed": "an attacker who knows groups and tables",
-    "p-match": "an attacker who matches on some of the values",
-}
 _NUMBERED = (
     "Rows are numbered from 0 as they stand in the input. Found is the probability of finding the person's row, the "
     "columns behind it that of the true value. Sensitive values and identifiers are not shown here."
@@ -52,14 +47,14 @@ def riskiest(run: Run, attacks: Sequence[Mapping[str, Any]]) -> list[dict[str, A
     return found
 
 
-def riskiest_view(found: Sequence[Mapping[str, Any]]) -> View:
-    """The rows of :func:`riskiest`, a table for each attack."""
+def riskiest_view(found: Sequence[Mapping[str, Any]], attackers: Mapping[str, str] | None = None) -> View:
+    """The rows of :func:`riskiest`, a table for each attack; ``attackers`` says in words who made which."""
     title = "The riskiest rows that remain"
     if not found:
         return View("riskiest", title, ("No attack named any.",), private=True)
     parts: list[Part] = []
     for place, one in enumerate(found):
-        parts.append(_table(one, place))
+        parts.append(_table(one, place, (attackers or {}).get(one["attack"], f"the attacker of {one['attack']}")))
         if one.get("tied"):
             text = "{count} more rows are not shown, of which he learns as much as of the last of these."
             parts.append(say(text, one["tied"]))
@@ -71,12 +66,17 @@ def riskiest_view(found: Sequence[Mapping[str, Any]]) -> View:
 def earlier_view(noted: Mapping[str, Any]) -> View:
     """Earlier releases of the same people, as the ledger names them, and what is learnt by having them as well."""
     before = [
-        (f"{entry['number']}, {entry['method']}", entry["made"][:10], entry["shared"], listed(entry["known_by"]))
+        (
+            f"{entry['number'] or 'recipe'}, {entry['method']}",
+            entry["made"][:10],
+            entry["shared"],
+            listed(entry["known_by"]),
+        )
         for entry in noted["releases"]
     ]
-    parts: list[Part] = [
-        table(("release", "made", "rows of its people", "known by"), "plain plain count plain", before)
-    ]
+    parts: list[Part] = []
+    if before:
+        parts.append(table(("release", "made", "rows of its people", "known by"), "plain plain count plain", before))
     learnt = [
         (
             f"{listed([str(number) for number in found['in']])}: `{found['sensitive']}`",
@@ -93,17 +93,24 @@ def earlier_view(noted: Mapping[str, Any]) -> View:
         )  # fmt: skip
         title = "What is learnt of them by having all"
         parts.append(table(columns, "plain count count count risk count count", learnt, title))
-    else:
+    elif before and not noted["does_not_hold"]:
         parts.append("They were not attacked together: the promise counts them already, or they hold the same rows.")
     parts += [Said("Does not hold: {}", (problem,)) for problem in noted["does_not_hold"]]
-    wrong = bool(noted["does_not_hold"])
-    said = "published although not everything holds together" if wrong else "what is promised holds together"
-    return View(
-        "earlier", "Earlier releases of the same people", tuple(parts), "bad" if wrong else "good", said, private=True
-    )
+    # Runs that were saved by earlier versions have neither.
+    exceeded, undecided = noted.get("exceeded", ()), noted.get("not_decided", ())
+    parts += [Said("Exceeded by the attack: {}", (sentence,)) for sentence in exceeded]
+    parts += [Said("Not decided: {}", (sentence,)) for sentence in undecided]
+    colour: Verdict
+    if noted["does_not_hold"] or exceeded:
+        colour, said = "bad", "not everything that is promised holds together"
+    elif undecided:
+        colour, said = "care", "not decided whether everything that is promised holds together"
+    else:
+        colour, said = "good", "what is promised holds together"
+    return View("earlier", "Earlier releases of the same people", tuple(parts), colour, said, private=True)
 
 
-def _table(found: Mapping[str, Any], place: int) -> FigureTable:
+def _table(found: Mapping[str, Any], place: int, who: str) -> FigureTable:
     rows = found["rows"]
     columns = ("input row", "matches", "found", *(f"`{name}`" if name else "value" for name in found["columns"]))
     senses = "count count risk" + " risk" * len(found["columns"]) + " plain"
@@ -117,7 +124,6 @@ def _table(found: Mapping[str, Any], place: int) -> FigureTable:
         )
         for row in rows
     ]
-    who = _ATTACKERS.get(found["attack"], f"the attacker of {found['attack']}")
     title = f"The {f'{len(rows)} rows' if len(rows) > 1 else 'row'} {who} learns most about"
     return table((*columns, "what he knows"), senses, lines, title, private=True, detail=2 if place else 0)
 
@@ -205,7 +211,9 @@ def _read(run: Run, counts: Mapping[str, int]) -> str:
 
 def _people(run: Run) -> list[dict[str, Any]]:
     """Whose rows they are, where somebody said so."""
-    original, unit = run.original, run.schema.unit
+    original, unit = run.original, run.schema.unit_column
+    if run.schema.says_each_row:
+        return [_stage("People", "The holder says that each row is a person of its own.")]
     if original is None or unit is None:
         return []
     if original.set_aside:

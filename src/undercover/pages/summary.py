@@ -32,6 +32,7 @@ from undercover.pages.words import (
     declaration,
     declared_by,
     limits,
+    looks_at,
     promise_title,
     promise_words,
     release_title,
@@ -71,9 +72,10 @@ def summarize(
     found_attacks = [plain(attack.to_dict()) for attack in attacks]
     found_measures = None if measures is None else measures.to_dict()
     sizes = sizes_of(run.groups.sizes, "group") if charged is None else class_sizes(charged)
-    at_risk, top = riskiest(run, found_attacks), headline(found_attacks)
+    at_risk, top = riskiest(run, found_attacks), judged_headline(found_attacks, run.verdict)
     findings = [_finding(finding, classes) for finding in verification.findings]
-    sections = [_attacks_view(attacks), riskiest_view(at_risk), _cost_view(measures)]
+    who = {str(found["attack"]): each.who for each, found in zip(attacks, found_attacks, strict=True) if each.who}
+    sections = [_attacks_view(attacks), riskiest_view(at_risk, who), _cost_view(measures)]
     noted, samples = run.diagnostics.get("earlier"), samples_of(run)
     if noted:
         sections.insert(1, earlier_view(noted))
@@ -117,12 +119,12 @@ def summarize(
 def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """The figures for the top of a page: the worst row, before and after, beside guessing.
 
-    From the linkage attack; where values were drawn, from whoever found more rows (matching on some columns, the
-    nearest row), for there a row that fits is seldom the person's own. What is believed of values is taken from attacks
-    that weigh them by the law of the release; where none does, ``outcome`` says that the figures of values are how
-    often guesses were right.
+    From the first attack on original and release, which is linkage; where values were drawn, from whoever found more
+    rows (matching on some columns, the nearest row), for there a row that fits is seldom the person's own. What is
+    believed of values is taken from attacks that weigh them by the law of the release; where none does, ``outcome``
+    says that the figures of values are how often guesses were right.
     """
-    linkage = next((attack for attack in attacks if attack.get("attack") == "linkage"), None)
+    linkage = _before_and_after(attacks)
     if linkage is None:
         return None
     before, after, guessing = linkage["before"], linkage["after"], linkage["baseline"]
@@ -163,6 +165,44 @@ def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
         },
         "attribute": max(attributes, key=lambda entry: float(entry["after"]), default=None),
     }
+
+
+def _before_and_after(attacks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The first attack that was made on the original and on the release."""
+    return next((attack for attack in attacks if "before" in attack and "after" in attack), None)
+
+
+def judged_headline(attacks: Sequence[Mapping[str, Any]], verdict: Verdict) -> dict[str, Any] | None:
+    """The same with the figures of the verdict wherever it has one: one number per risk, the same everywhere.
+
+    What is believed of a column comes with how many people count, and how many are excused.
+    """
+    found = headline(attacks)
+    if found is None:
+        return None
+    over = [reason for reason in verdict.reasons if reason.kind == "found" and reason.actual is not None]
+    if over:
+        found["identity"]["after"] = max(reason.actual for reason in over if reason.actual is not None)
+    inferred = [reason for reason in verdict.reasons if reason.column and reason.highest is not None]
+    surest = max(inferred, key=lambda reason: (bool(reason.people), reason.highest or 0.0), default=None)
+    if surest is None or found["attribute"] is None:
+        return found
+    linkage = _before_and_after(attacks)
+    assert linkage is not None  # whatever the headline was made of
+    before, guessing = (linkage[key]["attribute"][surest.column] for key in ("before", "baseline"))
+    found["attribute"] |= {
+        "column": surest.column,
+        "before": before["max"],
+        "after": surest.highest,
+        "before_mean": before["mean"],
+        "baseline": guessing["guess_success"],
+        "baseline_mean": guessing["mean"],
+        "people": surest.people,
+        "excused": surest.excused,
+    }
+    if surest.column in linkage["after"]["attribute"]:
+        found["attribute"]["after_mean"] = linkage["after"]["attribute"][surest.column]["mean"]
+    return found
 
 
 def _looked_for(figures: Mapping[str, Any], sampled: bool) -> dict[str, bool]:
@@ -277,6 +317,7 @@ def _done(run: Run, counts: Mapping[str, int], told: Sequence[Mapping[str, Any]]
         "stages": list(told),
         "timings": [{"stage": stage, "seconds": float(value)} for stage, value in run.timings.items()],
         "seconds": float(sum(run.timings.values())),
+        "engine": dict(run.engine),
         "randomness": plain(run.randomness),
         "source": plain({key: value for key, value in run.source.items() if key not in ("columns", "digest")}),
     }
@@ -292,8 +333,9 @@ def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
         how = "Published tables compared with the original."
     else:
         count, over = classes.count, counted(classes.count, *unit)
-        if finding.name in ("k-anonymity", "kl-anonymity") and classes.boxes is not None:
-            across = f" and {over}" if finding.name == "kl-anonymity" else ""
+        looked_at = looks_at(finding.name)
+        if looked_at != "classes" and classes.boxes is not None:
+            across = f" and {over}" if looked_at == "both" else ""
             count = classes.boxes.count
             over = f"{counted(count, 'class', 'classes')} of rows written alike{across}"
         how = f"Recomputed over {'' if count == 1 else 'all '}{over} from the published tables alone."
@@ -371,7 +413,7 @@ def _warnings(run: Run) -> list[dict[str, str]]:
 def _not_published(run: Run) -> list[dict[str, str]]:
     without_role = [name for name in run.source.get("columns", ()) if name not in run.schema.published]
     rest = [name for name in without_role if name not in run.schema.identifiers]
-    said: dict[str, str] = {run.schema.unit or "": "unit", **dict.fromkeys(run.schema.drop, "dropped")}
+    said: dict[str, str] = {**dict.fromkeys(run.schema.drop, "dropped"), run.schema.unit_column or "": "unit"}
     otherwise = "dropped" if ALL_OTHERS in run.schema.drop else "no role"
     return [{"name": name, "reason": said.get(name, "identifier")} for name in run.schema.identifiers] + [
         {"name": name, "reason": said.get(name, otherwise)} for name in rest

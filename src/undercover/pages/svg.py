@@ -15,7 +15,9 @@ from itertools import chain, count
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from undercover.characters import has_signs, visible
 from undercover.model.view import AFTER, BROAD, INK, Picture
+from undercover.pages.chart_process import draw_chart
 
 _CONFIG: dict[str, Any] = {
     "background": "transparent",
@@ -67,6 +69,15 @@ _LINE, _LETTER, _HEIGHT = 32, 7, 15
 
 _LONGEST = 300
 """Letters of a text in a picture; labels show fewer."""
+_NO_WORDS = {
+    word: f"{word}\u00a0"
+    for word in (
+        *("if", "constructor", "toString", "toLocaleString", "valueOf", "hasOwnProperty", "isPrototypeOf"),
+        *("propertyIsEnumerable", "__proto__", "__defineGetter__", "__defineSetter__", "__lookupGetter__"),
+        "__lookupSetter__",
+    )
+}
+"""Texts that the library takes for words of its own, or of JavaScript, where something is sorted by them."""
 
 
 def drawings(picture: Picture, name: str = "") -> str:
@@ -82,9 +93,7 @@ def svg(picture: Picture, name: str = "") -> str:
     >>> svg(Picture("points", spec, "One point & no more"))[:72]
     '<svg role="img" aria-label="One point &amp; no more" class="chart broad"'
     """
-    import vl_convert
-
-    drawn: str = vl_convert.vegalite_to_svg({**shortened(picture.spec), "config": _CONFIG})
+    drawn = draw_chart({**shortened(picture.spec), "config": _CONFIG})
     return _element(drawn, picture, name or picture.name, "broad")
 
 
@@ -93,14 +102,12 @@ def phone_svg(picture: Picture, name: str = "", *, beside: int = _BESIDE) -> str
 
     ``beside`` is what labels are thought to need; where they need more, it is drawn again, unless no view is as wide.
     """
-    import vl_convert
-
     width, spec = max(_LEAST_WIDTH, _PHONE - beside), shortened(picture.spec)
     drawn, before = "", None
     while True:
         narrowed = _narrowed(spec, width)
         if narrowed != before:
-            drawn, before = vl_convert.vegalite_to_svg({**narrowed, "config": _PHONE_CONFIG}), narrowed
+            drawn, before = draw_chart({**narrowed, "config": _PHONE_CONFIG}), narrowed
         size = re.search(r'viewBox="0 0 ([\d.]+)', drawn)
         beyond = math.ceil(float(size[1])) - _PHONE if size else 0
         if beyond <= 0 or width <= _LEAST_WIDTH:
@@ -109,24 +116,40 @@ def phone_svg(picture: Picture, name: str = "", *, beside: int = _BESIDE) -> str
 
 
 def shortened(part: Any, known: dict[str, str] | None = None) -> Any:
-    """A spec whose texts can be drawn: a cell may be a whole letter, and its measuring would take minutes.
+    """A spec whose texts can be drawn: no control characters, and no whole letters, whose measuring takes minutes.
 
     Different texts stay different.
 
     >>> [text[-5:] for text in shortened(["ab" * 5000, "ab" * 5001, "short"])]
     ['abab…', 'ab… 2', 'short']
+    >>> shortened(["a\x0bb", "a\u240bb", "a\ufffeb", "a\uffffb"])
+    ['a␋b', 'a␋b 2', 'a�b', 'a�b 2']
     """
     known = {} if known is None else known
     if isinstance(part, Mapping):
-        return {name: shortened(value, known) for name, value in part.items()}
+        return {
+            name: _title(shortened(value, known)) if name == "title" else shortened(value, known)
+            for name, value in part.items()
+        }
     if isinstance(part, list | tuple):
         return [shortened(value, known) for value in part]
-    if not isinstance(part, str) or len(part) <= _LONGEST:
+    if not isinstance(part, str):
+        return part
+    shown = _NO_WORDS.get(part) or visible(part)
+    shown = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 8]}…"
+    if shown == part and not has_signs(part) and part not in _NO_WORDS.values():
         return part
     if part not in known:
-        begin, used = part[: _LONGEST - 8], set(known.values())
-        known[part] = next(text for n in count(1) if (text := f"{begin}…{f' {n}' if n > 1 else ''}") not in used)
+        used = set(known.values())
+        known[part] = next(text for n in count(1) if (text := f"{shown}{f' {n}' if n > 1 else ''}") not in used)
     return known[part]
+
+
+def _title(text: Any) -> Any:
+    """A title that can stand in an expression, where the library quotes it without a look at what it holds."""
+    if isinstance(text, list):
+        return [_title(line) for line in text]
+    return re.sub(r"[\n\u2028\u2029]", " ", text).replace("\\", "⧵") if isinstance(text, str) else text
 
 
 def _beside(spec: Mapping[str, Any], broad: str) -> int:
@@ -163,10 +186,11 @@ def _element(drawn: str, picture: Picture, name: str, shown: str) -> str:
     inner = re.sub(r'<path class="(?:fore|back)ground"[^>]*/>', "", inner)
     inner = re.sub(r'\baria-label="[^"]*" ?', "", _TOLD.sub(lambda mark: f'data-tip="{_tip(mark[1])}"', inner))
     inner = re.sub(r' (?:role|aria-[a-z]+|pointer-events|class|opacity)="(?:[a-z -]+|1)"', "", inner)
+    sentence = visible(picture.sentence)
     return (
-        f'<svg role="img" aria-label={quoteattr(picture.sentence)} class="chart {shown}" {view} '
+        f'<svg role="img" aria-label={quoteattr(sentence)} class="chart {shown}" {view} '
         f'style="width:100%;max-width:{width}px;height:auto;overflow:visible" xmlns="http://www.w3.org/2000/svg">'
-        f"<title>{escape(picture.sentence)}</title>{inner}"
+        f"<title>{escape(sentence)}</title>{inner}"
     )
 
 

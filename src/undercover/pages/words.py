@@ -12,7 +12,7 @@ from typing import Any
 from undercover import plugins
 from undercover.errors import InputError
 from undercover.forms import read
-from undercover.guarantees.checking import Checkable, Limited, Topic, of_column, value_of
+from undercover.guarantees.checking import Checkable, Limited, LooksAt, Topic, of_column, value_of
 from undercover.guarantees.requirements import FOUND, guarantee_from_mapping
 from undercover.model.about import about_of
 from undercover.model.finding import Sense
@@ -79,6 +79,13 @@ def sense_of(name: str) -> Sense:
     return found
 
 
+def looks_at(name: str) -> LooksAt:
+    """Whether a promise is about classes, about rows that are written alike, or about both."""
+    known = name in plugins.names("guarantees")
+    found: LooksAt = getattr(plugins.load("guarantees", name), "looks_at", "classes") if known else "classes"
+    return found
+
+
 def _promise(name: str, parameters: Mapping[str, Any]) -> Checkable | None:
     """The guarantee itself; ``None`` where it is none, or of a package that is not installed here."""
     said = {key: value for key, value in parameters.items() if key not in (*FOUND, "name")}
@@ -138,10 +145,20 @@ def robustness_words(robust: bool) -> str:
     )
 
 
+CHOSEN_BY_LOOKING = (
+    "Method, parameters or draw were chosen after looking at sensitive values. That alone can reveal something: "
+    "somebody who knows how it was chosen learns from what was not."
+)
+"""What a choice by looking means for a recipient."""
+
+
 def algorithm_words(release: Release) -> str:
     """What ``algorithm_safe`` means, and who says so."""
     declared = declared_by(release.method)
-    return (f"This is {declared}. " if declared else "") + _knowing_the_algorithm(release.algorithm_safe)
+    looked = [CHOSEN_BY_LOOKING] if release.choice.has_looked else []
+    safe = release.algorithm_safe
+    known = [] if looked and release.has_safe_method else [_knowing_the_algorithm(safe)]
+    return " ".join([*([f"This is {declared}."] if declared else []), *looked, *known])
 
 
 def _knowing_the_algorithm(safe: bool) -> str:
@@ -161,10 +178,11 @@ def _knowing_the_algorithm(safe: bool) -> str:
 def limits(release: Release) -> list[str]:
     """What a release does not protect, in plain words."""
     own = list(about_of(release.method).limits(release))
+    looked = [f"The release is not algorithm-safe. {CHOSEN_BY_LOOKING}"] if release.choice.has_looked else []
     said_by_form = read(release).limits()
-    if said_by_form is not None:
-        return said_by_form + own
     promised = [_promise(str(entry.get("name")), entry) for entry in release.guarantees]
+    if said_by_form is not None:
+        return [*_own_limits(promised, "draws"), *said_by_form, *looked, *own]
     covered = frozenset[Cover]().union(*(promise.covers() for promise in promised if promise))
     said = []
     has_sensitive = any(table.names("sensitive") for table in release.tables) or not release.tables
@@ -190,7 +208,8 @@ def limits(release: Release) -> list[str]:
             "the row."
         )
         said += _own_limits(promised, "unchanged")
-    if not release.algorithm_safe:
+    said += looked
+    if not release.has_safe_method:
         said.append(
             "The release is not algorithm-safe: somebody who knows the algorithm and everybody's quasi-identifiers can "
             "sometimes infer more than the published tables show."

@@ -157,7 +157,7 @@ def _of_statistics(path: Path) -> Iterator[tuple[str, ...]]:
     import pyreadstat
 
     read = pyreadstat.read_dta if path.suffix == ".dta" else pyreadstat.read_sav
-    found = read(str(path), metadataonly=True)[1]
+    found = read(str(path), metadataonly=True, output_format="dict")[1]  # its own choice would be pandas
     yield "its label", str(found.file_label or "")
     yield from (("its notes", str(note)) for note in found.notes or ())
     yield from (("the labels of its columns", str(label)) for label in found.column_labels if label)

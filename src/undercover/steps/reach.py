@@ -55,7 +55,7 @@ def groups_of(size: int | None, holding: Holding) -> list[str]:
 
 
 def _rows(holding: Holding) -> Reach:
-    if holding.schema.unit is not None and holding.most_of_one > 1:
+    if holding.schema.unit_column is not None and holding.most_of_one > 1:
         most = holding.rows // holding.most_of_one
         why = f"One person has {number(holding.most_of_one)} of the {rows(holding.rows)}"
     else:

@@ -17,7 +17,7 @@ from typing import Any
 from undercover import plugins
 from undercover.attacks.joint.centralized import centralized_join
 from undercover.datasets import census, census_schema
-from undercover.errors import OutputError
+from undercover.errors import OutputError, unwritable
 from undercover.io.csv.text import write_csv
 from undercover.io.release import folder
 from undercover.io.release.contents import DATASHEET, public_part
@@ -80,7 +80,7 @@ def tour(out: Path, rows: int = 30_000, *, force: bool = False, progress: Progre
     try:
         Path(os.path.abspath(out)).parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"`{out}` cannot be written: {error.strerror or error}.") from error
+        raise OutputError(unwritable(f"`{out}`", error)) from error
     place = check_folder(out, force=force, strange=_strange)
     try:
         with whole_folder(place, force=force) as unfinished:
@@ -88,7 +88,7 @@ def tour(out: Path, rows: int = 30_000, *, force: bool = False, progress: Progre
                 made = _take(unfinished, out, rows, progress, compiled, draw)
             unfinished.chmod((unfinished / made[0].folder).stat().st_mode & 0o777)
     except OSError as error:
-        raise OutputError(f"The tour cannot be written to `{out}`: {error.strerror or error}.") from error
+        raise OutputError(unwritable(f"The tour in `{out}`", error)) from error
     return made
 
 

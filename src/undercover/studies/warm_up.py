@@ -19,12 +19,23 @@ from undercover.memory import cores
 from undercover.waiting import Progress, no_progress
 
 _ROWS = 600
+_GRACE = 3.0  # seconds in which a process that compiles may end by itself
 
 
 def _begun(folders: Sequence[str], said: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "undercover.studies.warm_up", *folders]
     pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": said}
     return subprocess.Popen(command, text=True, **pipes)
+
+
+def _ended(other: subprocess.Popen[str]) -> None:
+    """End a process that compiles, also one that inherited to ignore SIGTERM; what it has stored is whole."""
+    other.terminate()
+    try:
+        other.wait(_GRACE)
+    except subprocess.TimeoutExpired:
+        other.kill()
+        other.wait()
 
 
 @contextmanager
@@ -50,8 +61,7 @@ def compiling_ahead(folders: Sequence[str]) -> Iterator[Callable[[str], None]]:
         with unfinished(other.kill):
             yield wait
     finally:
-        other.terminate()
-        other.wait()
+        _ended(other)
         if other.stdout:
             other.stdout.close()
 
@@ -100,7 +110,7 @@ def warm_up(progress: Progress = no_progress) -> None:
                     raise InternalError(f"The kernels could not be compiled: {said.strip()[-1000:]}")
     finally:
         for one in running:
-            one.terminate()
+            _ended(one)
             one.communicate()
 
 

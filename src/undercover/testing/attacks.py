@@ -11,11 +11,14 @@ from typing import Any, get_args
 from undercover import plugins
 from undercover.errors import ParameterError
 from undercover.forms.case import Case
-from undercover.model.protocols import Attack, Effort
+from undercover.model.protocols import Attack, Beside, Effort, Resolving, fits
+from undercover.model.run import Run
+from undercover.model.table import Table
 from undercover.model.view import View
 from undercover.testing.holding import as_plain, examples_of, must, reached
 from undercover.testing.tables import tiny
 from undercover.verbs.attack import attack, case_of
+from undercover.verbs.joint import published
 
 TRIALS = 200
 """Runs of a method that does not list its outcomes, to see whether it tells more than it says."""
@@ -52,7 +55,7 @@ def check_attack(attacker: str | Attack[Any], *, cases: Sequence[Case] | None = 
 def every_case() -> Iterator[Case]:
     """Tiny releases of every installed method, a safe one and an unsafe one: of five people unless it refuses these.
 
-    And one of a sample, of which the share in its population is known.
+    And one of a sample, of which the share in its population is known, and one beside a table of somebody else.
     """
     tables = sorted(tiny(), key=lambda table: abs(table.n_rows - 5))
     for name in plugins.names("methods"):
@@ -61,6 +64,20 @@ def every_case() -> Iterator[Case]:
     sampled = [replace(table, schema=replace(table.schema, population=0.5)) for table in tables]
     method = examples_of(plugins.names("methods")[0], "safe")[0]
     yield from (case_of(run) for run in islice(reached(method, sampled), 1))
+    yield from (case_of(run) for run in islice(_beside_another(method, tables), 1))
+
+
+def _beside_another(other: Any, tables: Sequence[Table]) -> Iterator[Run]:
+    """Releases of methods that publish beside tables of others, beside one of the same people by other columns."""
+    asked = [one for name in plugins.names("methods") for one in examples_of(name, "unsafe")[:1]]
+    for first in reached(other, tables):
+        assert first.original is not None
+        names = {name: f"{name} elsewhere" for name in first.schema.quasi_identifiers}
+        theirs = published(first, name="another").renamed(names)
+        for method in asked:
+            if fits(method, Beside) and fits(method, Resolving):
+                told: Any = replace(method, **{method.paths[0]: (theirs,)})  # type: ignore[type-var]
+                yield from reached(told, [first.original])
 
 
 def by_name(name: str) -> Attack[Any]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from undercover import plugins
 from undercover.errors import UndercoverError
 from undercover.io.release.contents import DATASHEET, MANIFEST, PACKAGE
 from undercover.io.release.manifest import write_tables
@@ -59,8 +60,14 @@ class Folder:
         """A file of raw rows."""
         (self.place / name).write_text("name,age\nAda,34\nBob,35\n", encoding="utf-8")
 
+    def drop_datasheet(self) -> None:
+        """Take the datasheet away, as a release may have none: it says what the manifest says, and would tell."""
+        (self.place / DATASHEET).unlink()
+        del self.content["files"][DATASHEET]
+
     def seal(self) -> None:
-        """Write the manifest with the hashes of the files as they are now."""
+        """Write the data package and the manifest with the sizes and hashes of the files as they are now."""
+        self._seal_package()
         found = {entry.name: sha256(entry) for entry in self.place.iterdir() if entry.is_file()}
         self.content["files"] = {name: found[name] for name in self.content["files"] if name in found}
         for table in self.content["tables"]:
@@ -68,6 +75,28 @@ class Folder:
                 if "sha256" in held:
                     held["sha256"] = found[held["file"]]
         (self.place / MANIFEST).write_text(json.dumps(self.content), encoding="utf-8")
+
+    def _seal_package(self) -> None:
+        """Let the data package name the files of the manifest, with their sizes and hashes."""
+        path = self.place / PACKAGE
+        if not path.is_file() or PACKAGE not in self.content.get("files", {}):
+            return
+        package = json.loads(path.read_text("utf-8"))
+        tables = {str(table.get("name")).lower(): table for table in self.content["tables"]}
+        for resource in package.get("resources", ()) if isinstance(package, dict) else ():
+            table = tables.get(str(resource.get("name")))
+            names = [held["file"] for held in table.get("parts") or [table]] if table is not None else []
+            files = [self.place / name for name in names]
+            if not files or not all(file.is_file() for file in files):
+                continue
+            resource["path"] = names if len(names) > 1 else names[0]
+            resource["bytes"] = sum(file.stat().st_size for file in files)
+            if len(names) > 1:
+                for key in ("hash", "profile"):
+                    resource.pop(key, None)
+            else:
+                resource["hash"] = f"sha256:{sha256(files[0])}"
+        path.write_text(json.dumps(package, indent=2), encoding="utf-8")
 
 
 def _emptied(folder: Folder) -> bool:
@@ -159,9 +188,16 @@ def _one_removed(folder: Folder) -> bool:
     return False
 
 
+def _is_diversity(claim: Mapping[str, Any]) -> bool:
+    """Whether a promise asks for many different values of a sensitive column that it can name."""
+    promise = plugins.load("guarantees", claim["name"])
+    about: frozenset[str] = getattr(promise, "about", frozenset())
+    return bool(about == {"attribute"} and promise.sense == "at least" and hasattr(promise, "column"))
+
+
 def _row_numbers(number: Callable[[int], object]) -> Callable[[Folder], bool]:
     def forge(folder: Folder) -> bool:
-        diverse = [claim for claim in folder.claims if claim["name"] == "l-diversity"]
+        diverse = [claim for claim in folder.claims if _is_diversity(claim)]
         folder.add_column("row", "sensitive", number)
         for claim in diverse:
             claim["column"] = "row"

@@ -1,4 +1,7 @@
-"""What every guarantee must pass: it comes back from a spec and a manifest, says what it means, and minds no union."""
+"""What every guarantee must pass: it comes back from a spec and a manifest, says what it means, minds no union.
+
+Where it decides whether it holds across releases (``holds_jointly``), it says no only by bounds.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,9 @@ import pyarrow as pa
 from undercover import plugins
 from undercover.errors import ParameterError
 from undercover.forms.classes import Classes, classes_of_table
-from undercover.guarantees.checking import Checkable
+from undercover.guarantees.checking import Checkable, holds_jointly
 from undercover.guarantees.requirements import FOUND, guarantee_from_mapping
+from undercover.model.beliefs import BeliefBlock, JointBeliefs
 from undercover.model.finding import Sense
 from undercover.model.protocols import Cover
 from undercover.testing.holding import as_plain, must
@@ -45,8 +49,40 @@ def check_guarantee(guarantee: Checkable, *, unions: bool = True) -> None:
         f"{called} covers {guarantee.covers()}: unknown.",
     )
     _comes_back(guarantee, called)
+    _decides_jointly(guarantee, called)
     if unions:
         _minds_no_union(guarantee, called)
+
+
+def _decides_jointly(guarantee: Checkable, called: str) -> None:
+    """Across releases it answers yes, no or nothing; no by bounds alone, and never yes only where more is known.
+
+    Eight people have four values. Either nothing is bounded and the attack takes itself to be certain, or everybody's
+    value is certain by bounds, or no more is known than how frequent values are.
+    """
+    certain, alike = np.eye(4)[np.arange(8) % 4], np.full((8, 4), 0.25)
+    answers = {
+        "assumed": holds_jointly(guarantee, _beliefs(np.zeros((8, 4)), np.ones((8, 4)), certain)),
+        "certain": holds_jointly(guarantee, _beliefs(certain, certain, certain)),
+        "alike": holds_jointly(guarantee, _beliefs(alike, alike, alike)),
+    }
+    for answer in answers.values():
+        must(answer in (True, False, None), f"{called} answers {answer!r} across releases: True, False or None.")
+    must(
+        answers["assumed"] is not False,
+        f"{called} fails across releases by what an attack assumes. Decide on `least` and `most` only.",
+    )
+    must(
+        answers["certain"] is not True or answers["alike"] is True,
+        f"{called} holds across releases where everybody's value is certain, and not where nothing is learnt.",
+    )
+
+
+def _beliefs(least: np.ndarray, most: np.ndarray, assumed: np.ndarray) -> JointBeliefs:
+    block = BeliefBlock(np.ones(len(least), dtype=np.int64), least, most, assumed)
+    labels = tuple(f"s{value}" for value in range(least.shape[1]))
+    overall = np.full(least.shape[1], len(least) // least.shape[1])
+    return JointBeliefs("s", labels, overall, lambda: iter([block]), np.full(len(least), len(least)))
 
 
 def _comes_back(guarantee: Checkable, called: str) -> None:

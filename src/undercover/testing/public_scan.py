@@ -51,7 +51,6 @@ PART = set(KEYS["a part"])
 COLUMN = set(KEYS["a column"])
 USED = {"levels", "dropped", "p", "domain", "parts"}
 OTHER = {"name", "columns", "sha256", "rows", "sets"}
-SIZES = ("k-anonymity",)
 
 Public = tuple[str, Mapping[str, Any]]
 """What may be scanned: the source of a datasheet, and a manifest."""
@@ -167,7 +166,8 @@ def scan_manifest(manifest: Mapping[str, Any]) -> list[str]:
     found += [
         f"size {entry['actual']}"
         for entry in manifest["guarantees"]
-        if entry["name"] in SIZES and entry["actual"] < entry["required"]
+        if getattr(plugins.load("guarantees", entry["name"]), "looks_at", "") == "boxes"
+        and entry["actual"] < entry["required"]
     ]
     return found
 

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from undercover.arrays import count
 from undercover.forms import read
-from undercover.forms.coverage import Coverage, Positions
-from undercover.forms.estimates import Estimates
-from undercover.forms.looking.counting import cell_counts, crossed_bins, pair_counts, value_counts
+from undercover.forms.coverage import Positions
+from undercover.forms.estimates import Estimates, Shown
+from undercover.forms.looking.counting import Touches, cell_counts, crossed_bins, pair_counts, spread_items, value_bins
 from undercover.forms.looking.rows import MANY, estimated_rows
 from undercover.forms.meaning import Values, leaf_values
 from undercover.forms.reading import Reading
@@ -34,8 +34,6 @@ from undercover.model.table import EncodedColumn, Table
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
-_LARGEST_TABLE = 1 << 20  # pairs of distinct cells that are counted before they are spread over values
-_BLOCK = 1 << 15  # boxes at a time where there are more
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,19 +89,21 @@ def counted_tables(original: Table, reading: Reading, threads: int) -> BinnedTab
     names = original.schema.quasi_identifiers
     shown = estimated_rows(reading, original, {name: leaf_values(original[name]) for name in names})
     bins = {name: _quasi_bins(original[name]) for name in names}
-    covers = zip(names, shown.covers, strict=True)
-    shares = [_cell_shares(cover, bins[name].of_place, bins[name].count) for name, cover in covers]
-    after = {n: t @ share for n, t, share in zip(names, cell_counts(shown, threads), shares, strict=True)}
+    sizes = [bins[name].count for name in names]
+    touches = [
+        Touches.of(cover, bins[name].of_place, bins[name].count)
+        for name, cover in zip(names, shown.covers, strict=True)
+    ]
+    counted = zip(names, cell_counts(shown, threads), touches, strict=True)
+    after = {name: touch.spread(rows, bins[name].count) for name, rows, touch in counted}
     pairs = list(combinations(range(len(names)), 2))
-    counted = pair_counts(shown, pairs, shares, threads)
-    joint = {(names[a], names[b]): table for (a, b), table in zip(pairs, counted, strict=True)}
+    tables = pair_counts(shown, pairs, touches, sizes, threads)
+    joint = {(names[a], names[b]): table for (a, b), table in zip(pairs, tables, strict=True)}
     for place, secret in enumerate(shown.secrets):
         found = bins[secret.name] = _sensitive_bins(original[secret.name], original[secret.name].domain.labels)
-        in_bin = (found.of_place[:, None] == np.arange(found.count)).astype(np.float64)
-        for at, table in enumerate(value_counts(shown, place, threads)):
-            in_bins = table[:, : len(in_bin)] @ in_bin
-            joint[names[at], secret.name] = shares[at].T @ in_bins
-            after[secret.name] = in_bins.sum(axis=0)
+        for name, table in zip(names, value_bins(shown, place, found.of_place, touches, sizes, threads), strict=True):
+            joint[name, secret.name] = table
+            after[secret.name] = table.sum(axis=0)
     return _beside(original, bins, after, joint, threads)
 
 
@@ -112,22 +112,21 @@ def tables_of(original: Table, shown: Estimates, threads: int = 1) -> BinnedTabl
     quasi = tuple(shown.coverage)
     bins = {name: _quasi_bins(original[name]) for name in quasi}
     bins |= {name: _sensitive_bins(original[name], of.labels) for name, of in shown.sensitive.items()}
-    shares = {name: _cell_shares(shown.coverage[name], bins[name].of_place, bins[name].count) for name in quasi}
+    touches = {name: Touches.of(shown.coverage[name], bins[name].of_place, bins[name].count) for name in quasi}
     after: dict[str, Floats] = {}
     joint: dict[tuple[str, str], Floats] = {}
     for name in quasi:
-        in_cells = np.bincount(shown.cells[name], weights=shown.people, minlength=len(shares[name]))
-        after[name] = in_cells @ shares[name]
+        in_cells = np.bincount(shown.cells[name], weights=shown.people, minlength=shown.coverage[name].n_cells)
+        after[name] = touches[name].spread(in_cells.astype(np.float64), bins[name].count)
     boxes, people = _written_alike(shown)
     for a, b in combinations(quasi, 2):
-        joint[a, b] = _pair(boxes[a], boxes[b], people, shares[a], shares[b])
+        joint[a, b] = _pair(boxes[a], boxes[b], people, (touches[a], touches[b]), (bins[a].count, bins[b].count))
     for secret, of in shown.sensitive.items():
         class_of, count = bins[secret].of_place, bins[secret].count
         every = of.by_class_of(np.zeros(shown.n_boxes, dtype=np.int64), 1, class_of, count)
         after[secret] = every[0]
         for name in quasi:
-            counted = of.by_class_of(shown.cells[name], len(shares[name]), class_of, count)
-            joint[name, secret] = shares[name].T @ counted
+            joint[name, secret] = _by_bins(of, shown.cells[name], touches[name], bins[name].count, class_of, count)
     return _beside(original, bins, after, joint, threads)
 
 
@@ -172,21 +171,37 @@ def _written_alike(shown: Estimates) -> tuple[dict[str, Positions], Floats]:
     return {name: cells[first] for name, cells in shown.cells.items()}, people
 
 
-def _pair(a: Positions, b: Positions, people: Floats, shares_a: Floats, shares_b: Floats) -> Floats:
+def _pair(
+    a: Positions, b: Positions, people: Floats, touches: tuple[Touches, Touches], sizes: tuple[int, int]
+) -> Floats:
     """Expected people of every bin of one quasi-identifier with every bin of another."""
-    rows, columns = len(shares_a), len(shares_b)
-    if rows * columns <= _LARGEST_TABLE:
-        counted = np.bincount(a * columns + b, weights=people, minlength=rows * columns).reshape(rows, columns)
-        return np.asarray(shares_a.T @ counted @ shares_b)
+    from undercover.forms.looking.kernels import cross_shares
+
+    columns = len(touches[1].starts) - 1
     keys, count = number(a * columns + b)
     pairs = np.empty(count, dtype=np.int64)
     pairs[keys] = a * columns + b
     people = np.bincount(keys, weights=people, minlength=count).astype(np.float64)
     a, b = np.divmod(pairs, columns)
-    found = np.zeros((shares_a.shape[1], shares_b.shape[1]))
-    for first in range(0, count, _BLOCK):
-        part = slice(first, first + _BLOCK)
-        found += (shares_a[a[part]] * people[part, None]).T @ shares_b[b[part]]
+
+    def add(items: slice, cells: NDArray[np.int32], table: Floats) -> None:
+        cross_shares(cells, b[items].astype(np.int32), people[items], touches[1], table)
+
+    return spread_items(a, touches[0], sizes, add)
+
+
+def _by_bins(of: Shown, cells: Positions, touches: Touches, n_bins: int, class_of: Positions, n_classes: int) -> Floats:
+    """(n_bins, n_classes) expected people of every bin of a quasi-identifier with each class of sensitive values."""
+    entries = np.repeat(cells, np.diff(of.starts))
+
+    def add(items: slice, own: NDArray[np.int32], table: Floats) -> None:
+        keys = own.astype(np.int64) * n_classes + class_of[of.values[items]]
+        table += np.bincount(keys, weights=of.weights[items], minlength=table.size).reshape(table.shape)
+
+    found = spread_items(entries, touches, (n_bins, n_classes), add)
+    if of.evenly is not None:
+        evenly = np.bincount(cells, weights=of.evenly, minlength=len(touches.starts) - 1).astype(np.float64)
+        found += np.outer(touches.spread(evenly, n_bins), np.bincount(class_of, minlength=n_classes))
     return found
 
 
@@ -248,15 +263,6 @@ def _order(column: EncodedColumn, labels: tuple[str, ...]) -> Positions:
         rank = {label: place for place, label in enumerate(column.settings.domain)}
         return np.argsort([rank.get(label, len(rank)) for label in labels], kind="stable")
     return np.argsort([label == "" for label in labels], kind="stable")
-
-
-def _cell_shares(coverage: Coverage, bins: Positions, count: int) -> Floats:
-    """(n_cells, n_bins) the share of the values a cell covers that lies in each bin."""
-    before = np.zeros((len(bins) + 1, count))
-    before[np.arange(len(bins)) + 1, bins] = 1.0
-    before = np.cumsum(before, axis=0)
-    runs = before[coverage.high + 1] - before[coverage.low]
-    return np.asarray(np.add.reduceat(runs, coverage.starts[:-1], axis=0) / coverage.sizes[:, None])
 
 
 RANGES = 20  # of an ordered column

@@ -15,6 +15,7 @@ import math
 
 import numpy as np
 
+from undercover import plugins
 from undercover.errors import ParameterError
 from undercover.exact import checked, exact
 from undercover.forms import read
@@ -65,12 +66,13 @@ def smallest_class(release: Release) -> int | None:
     A class in which no value is more than 1/l of the rows has at least l of them; so has one of l different values, one
     of the entropy of l values, and a recursively l-diverse one.
     """
-    asked = {"k-anonymity": "k", "l-diversity": "l"}
-    sizes = [
-        math.ceil(exact(checked(str(entry["name"]), asked[entry["name"]], entry[asked[entry["name"]]], "a number")))
-        for entry in release.guarantees
-        if entry.get("name") in asked and asked[entry["name"]] in entry
-    ]
+    sizes = []
+    for entry in release.guarantees:
+        name = str(entry.get("name"))
+        known = name in plugins.names("guarantees")
+        parameter = getattr(plugins.load("guarantees", name), "least_rows", None) if known else None
+        if parameter is not None and parameter in entry:
+            sizes.append(math.ceil(exact(checked(name, parameter, entry[parameter], "a number"))))
     return max(sizes, default=None)
 
 

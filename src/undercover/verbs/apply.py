@@ -3,7 +3,8 @@
 The new release is made and verified like any other. What is checked beforehand is whether the recipe fits the new
 table (columns, kinds, hierarchies, declared domains), and whether its promise still means what it meant where people
 are in both tables: a method may refuse them (:class:`~undercover.model.protocols.Continuing`). Every other promise
-holds for each of the two releases alone, and the holder is told so.
+holds for each of the two releases alone: people in both are attacked with both, as people in a ledger are, and the
+verdict judges what is found (:func:`undercover.verbs.together.with_recipe`).
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from undercover.model.table import encode
 from undercover.verbs.joint import method_of
 from undercover.verbs.publish import publish
 from undercover.verbs.same_people import as_written, same_people
+from undercover.verbs.together import with_recipe
 from undercover.verbs.verify import verify
 from undercover.waiting import Progress, teller, telling
 
@@ -145,11 +147,13 @@ def apply(
     try:
         options: dict[str, Any] = {"seed": seed, "engine": engine, "options": chosen.options, "progress": tell}
         options |= {"ledger": ledger, "despite_earlier": despite_earlier, "policy": policy or before.policy}
+        options["choice"] = before.release.choice.basis
         after = publish(given, chosen.schema, method, require=chosen.requirements, **options)
     except UnreachableError as error:
         raise UnreachableError(f"The recipe does not carry over to the new table: {error}", best=error.best) from error
     origin = {name: before.source.get(name) for name in ("folder", "path", "sha256", "rows")}
-    return replace(after, source={**after.source, "recipe": origin}, warnings=(*_in_both(people), *after.warnings))
+    after = replace(after, source={**after.source, "recipe": origin}, warnings=(*_in_both(people), *after.warnings))
+    return with_recipe(after, before, people, tell)
 
 
 def load_recipe(directory: str | os.PathLike[str]) -> Run:

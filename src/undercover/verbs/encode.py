@@ -7,11 +7,12 @@ import re
 from dataclasses import replace
 from importlib.resources import files
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from undercover.engines.local import LocalEngine
-from undercover.errors import DataError, ParameterError, SchemaError, listed
+from undercover.errors import DataError, ParameterError, SchemaError, described
 from undercover.io.source import read
 from undercover.memory import Store, size_in_words
 from undercover.model.encoding.coded import distinct_values
@@ -25,6 +26,8 @@ SHORTEST = 5
 """Letters and figures of an identifier that is looked for in words; a shorter one (a year) is found by chance."""
 MOST_WORDS = 12
 """Of one identifier."""
+LARGEST = 1e150
+"""Numbers beyond it have squares that no float holds; the same of their inverses."""
 
 
 def encoded(
@@ -41,10 +44,29 @@ def encoded(
         table = Table.from_arrow(data, schema, one_row=one_row, empty=store.empty)
     else:
         table = engine.encode(data, schema, one_row=one_row)
+    _check_sizes(table)
     people = schema.population
     if people is None or isinstance(people, int | float):
         return table
     return replace(table, population=_population(table, read(people, store=store).data))
+
+
+def _check_sizes(table: Table) -> None:
+    """Refuse numbers so large or so near to zero that sums, squares and quotients of them are none."""
+    problems = []
+    for name, column in table.columns.items():
+        values = column.domain.values
+        if not pa.types.is_floating(values.type):
+            continue
+        sizes = np.abs(values.to_numpy(zero_copy_only=False))
+        outside = int(((sizes > LARGEST) | ((sizes < 1 / LARGEST) & (sizes > 0))).sum())
+        if outside:
+            problems.append(
+                f"Column `{name}` has {outside:,} different numbers beyond {LARGEST:g}, or nearer to zero than "
+                f"{1 / LARGEST:g}: nothing can be computed with them. Correct them, or give the column in another unit."
+            )
+    if problems:
+        raise DataError(problems)
 
 
 def check_fits(rows: int, method: str, memory: int) -> None:
@@ -108,7 +130,7 @@ def _population(table: Table, data: pa.Table) -> Table:
     everybody = Table.from_arrow(data, Schema(quasi_identifiers=names, columns=settings, missing=missing))
     lacking = {name: set(table[name].domain.labels) - set(everybody[name].domain.labels) for name in names}
     if any(lacking.values()):
-        who = ((name, listed(sorted(values))) for name, values in lacking.items() if values)
+        who = ((name, described(sorted(values))) for name, values in lacking.items() if values)
         raise DataError(
             [f"Nobody of the population has {v} in `{n}`. It must have everybody of the table." for n, v in who]
         )

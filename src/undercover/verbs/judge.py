@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +19,16 @@ from undercover.arrays import count, crossed, numbered, tally
 from undercover.errors import ParameterError, UnreachableError, listed, unknown
 from undercover.forms.case import Case
 from undercover.model.figures import baseline, counted, number, risk
-from undercover.model.policy import Policy
+from undercover.model.policy import MISSING, Policy
 from undercover.model.run import Run
 from undercover.model.table import EncodedColumn, Table
-from undercover.model.verdict import INFERENCE, LINKABILITY, SINGLING_OUT, Counted, Exposure, Reason, Verdict
+from undercover.model.verdict import INFERENCE, LINKABILITY, SINGLING_OUT, Counted, Exposure, Reason, Verdict, Weight
+from undercover.verbs.advice import larger_groups, mixed_values
 from undercover.verbs.unknowns import algorithm, unknowns
 
 _ROUNDING = 1e-9
+EARLIER = "earlier releases"
+"""The kind of a reason about people who were published before."""
 _AS_THEY_ARE = (
     "The method publishes quasi-identifiers as they are: choose one that generalises or moves them. Who accepts that "
     "rows are found lifts `found` and `singled_out` in the policy."
@@ -41,9 +45,13 @@ def check_policy(policy: Policy, table: Table, *, asked: bool) -> None:
         if name not in table.schema.sensitive:
             problems.append(unknown("Sensitive column", name, table.schema.sensitive))
             continue
-        possible = dict.fromkeys((*table[name].domain.labels, *(table.schema.column(name).domain or ())))
+        possible = {label or MISSING for label in table[name].domain.labels}
+        possible |= {*(table.schema.column(name).domain or ()), *([""] if table[name].domain.has_missing else [])}
         problems += [
-            unknown(f"Harmful value of `{name}`:", value, possible) for value in values if value not in possible
+            f"The harmful value `{value}` does not occur in `{name}`, nor in its declared domain. Write it as the "
+            "table does, or leave it out."
+            for value in values
+            if value not in possible
         ]
     if problems:
         raise ParameterError(problems)
@@ -64,9 +72,28 @@ def judge(run: Run) -> Verdict:
         return Verdict(policy, (_unjudged("original", what, ""),))
     if not policy.judges:
         return Verdict(policy, (Reason(kind="policy", weight="note", text="Nothing was judged: the policy is none."),))
-    judged = _Judged(policy, Case.of(run), tuple(each for found in run.attacks for each in found.exposures()))
+    attacks = (*run.attacks, *run.beside)
+    judged = _Judged(policy, Case.of(run), tuple(each for found in attacks for each in found.exposures()))
     limits = (*judged.found(), *judged.exposed(), *judged.singled_out(), *judged.membership(), *algorithm(run))
-    return Verdict(policy, (*limits, *unknowns(run, judged.case.original)))
+    asked = (Reason(kind="not judged", weight="ask", text=text) for each in attacks for text in each.open_questions())
+    return Verdict(policy, (*limits, *published_before(run), *asked, *unknowns(run, judged.case.original)))
+
+
+def published_before(run: Run) -> Iterator[Reason]:
+    """What does not hold, or is not decided, for people who are in earlier releases, too."""
+    earlier = run.diagnostics.get("earlier", {})
+    leave = "Leave out people who were published before, or publish the same table once."
+    know = (
+        "Leave out people who were published before; if nobody knows who they are, name an identifier of both tables."
+    )
+    weights: tuple[tuple[str, Weight, str], ...] = (
+        ("does_not_hold", "stop", leave),
+        ("exceeded", "stop", leave),
+        ("not_decided", "ask", know),
+    )
+    for key, weight, change in weights:
+        for text in earlier.get(key, ()):
+            yield Reason(kind=EARLIER, weight=weight, text=text, regulator=LINKABILITY, change=change)
 
 
 @dataclass(frozen=True)
@@ -76,6 +103,11 @@ class _Judged:
     policy: Policy
     case: Case
     exposures: tuple[Exposure, ...]
+
+    @property
+    def method(self) -> Any:
+        """The very method that made the release, where it is at hand."""
+        return None if self.case.run is None else self.case.run.method
 
     @cached_property
     def persons(self) -> NDArray[np.int64] | None:
@@ -123,6 +155,10 @@ class _Judged:
             )
         elif any(each.of is not None and not _within(each.found_at_most, most) for each in by_person):
             yield _unlooked("found", f"whose row is found with more than {baseline(float(limit))}", over, SINGLING_OUT)
+        if not over.people and any(each.estimated for each in by_person):
+            yield _estimated(
+                "found", f"that nobody's row is found with more than {baseline(float(limit))}", SINGLING_OUT
+            )
         yield from (reason for each in judged for reason in self._rate(each, most, allowed))
         if not by_person:  # a rate over everybody says nothing about the worst off
             what = (
@@ -138,7 +174,7 @@ class _Judged:
             return f"Make {listed(unchanged)} {which}, or drop {them}: published unchanged, no group hides anybody."
         if self._unchanged():
             return _AS_THEY_ARE
-        return f"Ask for larger groups (k at least {-(-1 // limit)}), or publish fewer or coarser columns."
+        return larger_groups(self.method, int(-(-1 // limit)))
 
     def _rate(self, exposure: Exposure, most: float, allowed: str) -> Iterator[Reason]:
         """An attacker whose luck with one draw is all that is known."""
@@ -163,34 +199,38 @@ class _Judged:
         """Whose true sensitive value is believed, and more than without the release."""
         if self.policy.belief is None:
             return
-        found = {name: self._exposed_by(name) for name in self.case.original.schema.sensitive}
-        anybody = Counted.together([hit for hit, _ in found.values()], self.people)
+        names = self.case.original.schema.sensitive
+        ways = dict.fromkeys(["", *(each.joint for each in self.exposures)])  # with which other tables, if any
+        found = {(name, joint): self._exposed_by(name, joint) for name in names for joint in ways}
+        anybody = Counted.together([one.counting for one in found.values()], self.people)
         limit = float(self.policy.exposed)
         stops = anybody.share > limit + _ROUNDING
-        if anybody.drawn_from and not stops and anybody.ends[1] > limit and not all(map(self._bounded, found)):
+        if anybody.drawn_from and not stops and anybody.ends[1] > limit and not all(map(self._bounded, names)):
             yield _unlooked("exposed", "whose sensitive value is believed so surely", anybody, INFERENCE)
-        for name, (hit, certain) in found.items():
-            if not hit.people:
+        for (name, joint), one in found.items():
+            if not one.believed.people:
                 continue
-            sure = f"believed with at least {baseline(float(self.policy.belief))}"
-            if certain:
-                sure = "certain" if certain == hit.people else f"{sure}, and of {number(certain)} of them certain"
-            harmful = " (harmful values only)" if name in self.policy.harmful else ""
+            if joint and one.counting.people <= found[name, ""].counting.people:  # nobody more than without
+                continue
             yield Reason(
                 kind="exposed",
-                weight="stop" if stops else "note",
-                text=f"{hit}: `{name}` is {sure}{harmful}; {self._share_allowed()}.",
-                people=hit.people,
+                weight="stop" if stops and one.counting.people else "note",
+                text=self._exposed_text(name, one, joint),
+                people=one.counting.people,
                 regulator=INFERENCE,
-                change=f"Ask the method to keep values of `{name}` mixed (l-diversity, t-closeness), with larger "
-                "groups, or publish fewer or coarser quasi-identifiers.",
-                attack=hit.attack,
+                change=mixed_values(self.method, name) if one.counting.people else "",
+                attack=one.counting.attack or one.believed.attack,
                 limit=limit,
-                actual=hit.share,
+                actual=one.counting.share,
+                column=name,
+                certain=one.certain,
+                excused=one.excused,
+                highest=one.highest,
             )
         for known, who_knows in ((False, ""), (True, " by somebody who knows the value of one other person")):
-            judged = {name for each in self.exposures if each.known_values is known for name in each.belief}
-            left = [name for name in found if name not in judged]
+            alone = [each for each in self.exposures if each.known_values is known and not each.joint]
+            judged = {name for each in alone for name in each.belief}
+            left = [name for name in names if name not in judged]
             if left and (self.policy.known_values or not known):
                 yield _unjudged(
                     "exposed",
@@ -199,8 +239,27 @@ class _Judged:
                     INFERENCE,
                 )
 
-    def _share_allowed(self) -> str:
-        return "nobody may be" if not self.policy.exposed else f"at most {baseline(float(self.policy.exposed))} may be"
+    def _exposed_text(self, name: str, found: _Exposed, joint: str) -> str:
+        """For how many people a column can be inferred, who of them is excused, and what the policy allows."""
+        believed, counting = found.believed, found.counting.people
+        belief = baseline(float(self.policy.belief or 0))
+        sure = "certainty" if found.certain == believed.people else f"{belief} or more"
+        about = ["harmful values only"] if name in self.policy.harmful else []
+        about += [f"{number(found.certain)} with certainty"] if 0 < found.certain < believed.people else []
+        who = str(believed)
+        beside = f" {joint}" if joint else ""
+        text = f"`{name}` can be inferred{beside} with {sure} for {who[0].lower()}{who[1:]}"
+        text += f" ({'; '.join(about)})." if about else "."
+        if found.excused:
+            gain = float(self.policy.gain)
+            adds = f"the release adds less than {100 * gain:g} points to" if gain else "the release takes away from"
+            some = f"{number(found.excused)} of them" if counting else "All of them"
+            text += f" {some} are excused: {adds} what the whole table says."
+            text += f" {number(counting)} count." if counting else " Nobody counts."
+        if not counting:
+            return text
+        allowed = f"{baseline(float(self.policy.exposed))} of all people" if self.policy.exposed else "nobody"
+        return f"{text} The policy allows {allowed}."
 
     def _bounded(self, name: str) -> bool:
         """Whether nobody's value of a column can be believed as surely as the policy forbids, looked at or not."""
@@ -208,23 +267,40 @@ class _Judged:
         least = float(self.policy.belief or 0) - 2 * _ROUNDING
         return all(_within(each.belief_at_most.get(name), least) for each in sampled)
 
-    def _exposed_by(self, name: str) -> tuple[Counted, int]:
-        """The people whose value of a column is exposed, and how many of them for certain."""
+    def _exposed_by(self, name: str, joint: str) -> _Exposed:
+        """The people of whom a column can be inferred, alone or with other tables, and who of them counts.
+
+        A value that the policy names counts as soon as it is certain; any other, where the release adds enough to the
+        belief that the whole table gives.
+        """
         original, belief, gain = self.case.original, float(self.policy.belief or 0), float(self.policy.gain)
         column = original[name]
-        prior = count(column.codes, column.domain.size) / original.n_rows
-        harmful = _harmful(column, self.policy)
-        exposed, certain = [], []
+        prior, harmful = _prior(column), harmful_values(column, self.policy)
+        is_named = name in self.policy.harmful
+        believed: list[tuple[Exposure, NDArray[np.int64]]] = []
+        counting: list[tuple[Exposure, NDArray[np.int64]]] = []
+        certain: list[tuple[Exposure, NDArray[np.int64]]] = []
+        highest = 0.0
         for each in self.exposures:
-            if name not in each.belief or (each.known_values and not self.policy.known_values):
+            if name not in each.belief or each.joint != joint:
+                continue
+            if each.known_values and not self.policy.known_values:
                 continue
             codes = column.codes[original.places(each.rows)]
             found = each.belief[name]
             gained = found - each.prior.get(name, prior[codes])
-            hit = harmful[codes] & (found >= belief - _ROUNDING) & (gained >= gain - _ROUNDING)
-            exposed.append((each, self.who(each.rows, hit)))
-            certain.append((each, self.who(each.rows, hit & (found > 1 - _ROUNDING))))
-        return Counted.of(self.people, exposed), Counted.of(self.people, certain).people
+            over = harmful[codes] & (found >= belief - _ROUNDING)
+            sure = found > 1 - _ROUNDING
+            hit = over & ((gained >= gain - _ROUNDING) | (is_named & sure))
+            for kept, which in ((believed, over), (counting, hit), (certain, over & sure)):
+                kept.append((each, self.who(each.rows, which)))
+            highest = max(highest, float(found[over].max(initial=0.0)))
+        return _Exposed(
+            believed=Counted.of(self.people, believed),
+            counting=Counted.of(self.people, counting),
+            certain=Counted.of(self.people, certain).people,
+            highest=highest,
+        )
 
     def singled_out(self) -> Iterator[Reason]:
         """Who is the only one with the values in the columns that are published as they are."""
@@ -285,6 +361,9 @@ class _Judged:
                     limit=float(limit),
                     actual=worst,
                 )
+            elif each.estimated:
+                what = f"that nobody's presence is believed with more than {baseline(float(limit))}"
+                yield _estimated("membership", what, LINKABILITY)
 
 
 def _within(bound: float | None, most: float) -> bool:
@@ -306,14 +385,57 @@ def _unlooked(kind: str, what: str, found: Counted, regulator: str) -> Reason:
     )
 
 
+def _estimated(kind: str, what: str, regulator: str) -> Reason:
+    """A limit that an estimate of the population does not exceed, and cannot be judged by."""
+    return Reason(
+        kind=kind,
+        weight="ask",
+        text=f"It cannot be judged {what}: how many people of the population fit a row was estimated from a share or "
+        "from weights, and the risk that follows from an estimate errs low.",
+        regulator=regulator,
+        change="Give a table of the population (`population = FILE`), or judge as if it were known who is in the table "
+        "(`presence_known = true`).",
+    )
+
+
 def _unjudged(kind: str, what: str, regulator: str) -> Reason:
     return Reason(kind=kind, weight="ask", text=f"Nobody judged {what}.", regulator=regulator)
 
 
-def _harmful(column: EncodedColumn, policy: Policy) -> NDArray[np.bool_]:
-    """(n_values,) which values of a column must not be learnt."""
-    named = policy.harmful.get(column.name)
-    return np.array([named is None or label in named for label in column.domain.labels], dtype=bool)
+@dataclass(frozen=True)
+class _Exposed:
+    """Of whom a column can be inferred, as surely as the policy forbids; and who of them it counts."""
+
+    believed: Counted
+    counting: Counted
+    certain: int  # of those believed
+    highest: float  # belief in the value of anybody of them
+
+    @property
+    def excused(self) -> int:
+        """How many would count if the policy asked for no gain."""
+        return max(self.believed.people - self.counting.people, 0)
+
+
+def harmful_values(column: EncodedColumn, policy: Policy) -> NDArray[np.bool_]:
+    """(n_values,) which values of a column must not be learnt; a missing one only if the policy names it."""
+    named, labels = policy.harmful.get(column.name), column.domain.labels
+    found = np.array([named is None or label in named for label in labels], dtype=bool)
+    if (missing := column.domain.missing_code) is not None:
+        found[missing] = named is not None and (
+            labels[missing] in named or (MISSING in named and MISSING not in labels)
+        )
+    return found
+
+
+def _prior(column: EncodedColumn) -> NDArray[np.float64]:
+    """(n_values,) the share of each value among all values; of a missing one, among all rows."""
+    times, missing = count(column.codes, column.domain.size), column.domain.missing_code
+    gone = 0 if missing is None else int(times[missing])
+    shares: NDArray[np.float64] = times / max(len(column.codes) - gone, 1)
+    if missing is not None:
+        shares[missing] = gone / len(column.codes)
+    return shares
 
 
 def _persons(table: Table) -> NDArray[np.int64] | None:

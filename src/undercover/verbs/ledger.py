@@ -56,7 +56,7 @@ def ledger_of(given: Ledger | str | os.PathLike[str]) -> Ledger:
 
 
 def composed(method: Method, before: Before, schema: Schema, despite: bool) -> tuple[Method, tuple[str, ...]]:
-    """The method as it must be for people who were published before, and what its holder must know.
+    """The method as it must be for people who were published before, and what it cannot promise any more.
 
     With ``despite`` a promise that cannot be kept together is made for the new release alone.
     """
@@ -67,7 +67,7 @@ def composed(method: Method, before: Before, schema: Schema, despite: bool) -> t
     except UnreachableError as error:
         if not despite:
             raise UnreachableError(f"{error} {all_the_same()}", best=error.best) from error
-        return method, (f"Published despite earlier releases of the same people: {error}",)
+        return method, (str(error),)
 
 
 def pending(run: Run, data: pa.Table, ledger: Ledger, schema: Schema, before: Before) -> Run:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +15,9 @@ import pyarrow as pa
 from undercover import plugins
 from undercover.engines.divided import anonymized
 from undercover.engines.local import LocalEngine
-from undercover.errors import DataError, InternalError, ParameterError, UnreachableError, listed
+from undercover.errors import DataError, InternalError, ParameterError, UnreachableError, listed, unknown
 from undercover.forms import read as read_release
+from undercover.guarantees.cells import followers, misread_cells
 from undercover.guarantees.checking import Checkable
 from undercover.guarantees.requirements import guarantee_from_mapping
 from undercover.guarantees.verify import Verification, verify_private
@@ -28,6 +29,7 @@ from undercover.io.source import ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
 from undercover.io.words import held_values
 from undercover.memory import Store, memory_of
+from undercover.model.encoding.folding import check_spellings
 from undercover.model.finding import shown
 from undercover.model.formats.writing import dates_as_written, notes_of, published_writing
 from undercover.model.frames.types import published_types
@@ -37,23 +39,27 @@ from undercover.model.protocols import (
     Engine,
     Method,
     Progress,
+    basis_of,
     corruption_robust,
+    engine_entry,
     fits,
     no_progress,
     per_unit,
     private_parameters,
     public_parameters,
 )
-from undercover.model.release import NOT_SAFE, REPRODUCIBLE, Release
+from undercover.model.release import NOT_SAFE, REPRODUCIBLE, Basis, Choice, PublishedTable, Release
 from undercover.model.run import UNITS, Draft, Run
 from undercover.model.schema import ALL_OTHERS, Schema, check_schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.verbs.advice import ask_for_less
 from undercover.verbs.encode import check_fits, check_said, encoded
 from undercover.verbs.joint import with_published
 from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
 from undercover.verbs.naming.cells import check_input
+from undercover.verbs.repeated_people import look_for_people
 from undercover.verbs.self_test import test_draft
 from undercover.verbs.spark.publish import publish_far, reads_itself
 from undercover.verbs.together import counted
@@ -102,6 +108,7 @@ def publish(
     ledger: Ledger | str | os.PathLike[str] | None = None,
     despite_earlier: bool = False,
     policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    choice: Basis | None = None,
     memory: int | str | None = None,
     progress: Progress | bool = False,
 ) -> Run:
@@ -132,6 +139,8 @@ def publish(
     policy
         What may happen to people: ``"standard"`` (the default), ``"open"``, ``"research"``, ``"none"``, a
         :class:`undercover.Policy`, its limits as a mapping, or a file with them. ``run.verdict`` judges by it.
+    choice
+        What the choice of the method rests on, ``"declared"``, ``"public"`` or ``"looked"``; by default what it knows.
     memory
         Bytes that may be used, or a size such as ``"8GB"``; by default most of what is free. From a million rows on a
         table is held as codes, which go to temporary files where they would take more than a quarter of it.
@@ -156,8 +165,7 @@ def publish(
     True
     """
     check_schema(schema)
-    if isinstance(method, type) or not hasattr(method, "anonymize"):
-        raise ParameterError(f"A method is an object that has its parameters. Got {method!r} instead.")
+    chosen = _choice(choice, method)
     requirements = [r if not isinstance(r, Mapping) else guarantee_from_mapping(r) for r in require]
     limits = policy_of(policy)
     book = None if ledger is None else ledger_of(ledger)
@@ -169,7 +177,7 @@ def publish(
     if reads_itself(place, data):
         said: dict[str, Any] = {"policy": limits, "asked": policy is not None, "ledger": ledger is not None}
         said |= {"require": requirements, "seed": seed, "options": options}
-        return publish_far(data, schema, method, engine=place, at=at, **said)
+        return publish_far(data, schema, method, engine=place, at=at, **said).chosen(chosen)
     store = Store(memory_of(memory))
     given = at("read", read, data, options=options, store=store, progress=tell, told="reading")
     if given is data:  # it was read before
@@ -182,33 +190,40 @@ def publish(
     check_said(schema, given.data)
     at_hand: dict[str, Any] = {"engine": place, "store": store}
     table = at("encode", encoded, given.data, schema, Randomness(drawn), told="encoding", **at_hand)
-    by_chance = check_input(table, given)
+    looked = {"by_chance": check_input(table, given), "people": look_for_people(given.data, table.schema)}
     check_policy(limits, table, asked=policy is not None)
     before = Before() if book is None else at("ledger", book.before, given.data, tell, told="looking into the ledger")
-    method, despite = composed(method, before, schema, despite_earlier)
+    method, broken = composed(method, before, schema, despite_earlier)
     written = dates_as_written(given.data, table.schema)
     digest = digests_of(given.data, [*schema.identifiers, *schema.published, schema.weight or ""])
     identifying = {name: held_values(given.data.column(name)) for name in schema.identifiers}
     if book is None and (given.once or given is not data):
         given.let_go()
     run = publish_table(table, method, require=requirements, engine=place, randomness=randomness, at=at)
-    source = {**given.source, "columns": given.data.column_names, **run.source}
+    source = {**given.source, "columns": given.data.column_names, **run.source, "digest": digest}
     source["options"] = asdict(options or ReadOptions())
-    source["digest"] = digest
-    source |= {"by_chance": by_chance} if by_chance else {}
-    if drawn is not None:
-        source["one_row"] = drawn  # private, like a seed: with it the same rows are kept again
-    if run.schema is not table.schema:
-        source["asked"] = schema_to_mapping(schema)
+    source |= {name: found for name, found in looked.items() if found}
+    source |= {} if drawn is None else {"one_row": drawn}  # private, like a seed: it keeps the same rows again
+    source |= {} if run.schema is table.schema else {"asked": schema_to_mapping(schema)}
     tables, notes = run.release.tables, {**given.notes, **notes_of(written)}
     writing = published_writing({**given.writing, **written}, tables)
     release = run.release.changed(frame=given.frame, types=published_types(given.types, tables), writing=writing)
-    warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run, notes), *despite)
+    warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run, notes))
     run = replace(run, release=release, source=source, warnings=warnings, policy=limits, identifying=identifying)
+    run = run.chosen(chosen)
     if book is None:
         return run
-    run = counted(run, before, despite=despite_earlier, progress=tell)
+    run = counted(run, before, despite=despite_earlier, broken=broken, progress=tell)
     return pending(run, given.data, book, schema, before)
+
+
+def _choice(basis: Basis | None, method: Method) -> Choice:
+    """The choice as somebody says, or as the method knows: one that was recommended was chosen by looking."""
+    if isinstance(method, type) or not hasattr(method, "anonymize"):
+        raise ParameterError(f"A method is an object that has its parameters. Got {method!r} instead.")
+    if basis is not None and basis not in get_args(Basis):
+        raise ParameterError(unknown("Basis of a choice", str(basis), get_args(Basis)))
+    return Choice(basis or basis_of(method))
 
 
 def publish_table(
@@ -227,6 +242,7 @@ def publish_table(
     """
     at, engine, randomness = at or Stages(), engine or LocalEngine(), randomness or Randomness()
     _must_know_people(table, method)
+    check_spellings(table[name] for name in table.schema.sensitive)
     doing = f"anonymising with {method.name}"
     draft = at(
         "anonymize", anonymized, method, table, engine=engine, randomness=randomness, progress=at.progress, told=doing
@@ -235,12 +251,14 @@ def publish_table(
     claims = [claim for claim in (*method.claims(table), *draft.claims) if fits(claim, Checkable)]
     found = at("verify", _verified, run, [*claims, *require], at.progress, told="verifying")
     _must_hold(found, len(claims))
+    _must_give_nothing_away(run)
     if self_tested:
         tested = at("self-test", test_draft, table, run, draft, told="testing what was drawn")
         run = replace(run, self_test=tested.to_dict())
-    warnings = (*run.warnings, *_of_use(run.release))
+    warnings = (*run.warnings, *_of_use(run.release, method))
     release = run.release.with_guarantees(found.manifest_entries())
-    return replace(run, release=release, verification=found, timings=dict(at.seconds), warnings=warnings)
+    run = replace(run, release=release, verification=found, engine=engine_entry(engine))
+    return replace(run, timings=dict(at.seconds), warnings=warnings)
 
 
 def _must_know_people(table: Table, method: Method) -> None:
@@ -261,7 +279,7 @@ def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, req
     release = Release(
         method=method.name,
         parameters={**public_parameters(method), **({"used": dict(draft.used)} if draft.used else {})},
-        tables=draft.tables,
+        tables=_with_spellings(draft.tables, table.schema),
         algorithm_safe=safe,
         corruption_robust=draft.safe and corruption_robust(method),
         suppressed_rows=draft.suppressed,
@@ -295,6 +313,22 @@ def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, req
     )
 
 
+def _with_spellings(tables: tuple[PublishedTable, ...], schema: Schema) -> tuple[PublishedTable, ...]:
+    """The tables, with the holder's word on columns whose spellings are different values: a verifier needs it."""
+    distinct = {name for name in schema.sensitive if schema.column(name).spellings == "distinct"}
+    if not distinct:
+        return tables
+    return tuple(
+        replace(
+            table,
+            columns=tuple(
+                replace(column, spellings="distinct") if column.name in distinct else column for column in table.columns
+            ),
+        )
+        for table in tables
+    )
+
+
 def _verified(run: Run, claims: Sequence[Checkable], progress: Progress) -> Verification:
     return verify_private(verify_release(run.release, also=claims, progress=progress), run)
 
@@ -312,11 +346,15 @@ def engine_of(engine: str | Engine, parts: int | None = None) -> Engine:
 
 
 def _must_hold(verification: Verification, n_claims: int) -> None:
-    """The method's own claims failing is our bug; a further requirement failing is the table's fault."""
+    """The method's own claims failing is our bug; a further requirement failing is the table's fault.
+
+    So is what any verifier would object to, whatever is promised: a release that nobody can verify is not made.
+    """
+    if verification.problems:
+        cure = "No verifier would accept such a release. Drop the columns that are named, or give them other roles."
+        raise DataError([*verification.problems, cure])
     for finding in verification.findings[:n_claims]:
         if finding.holds is False:
-            if verification.spellings:  # counted as several by the method, as one by whoever reads them
-                raise DataError([*verification.spellings, "Write the values of a sensitive column alike first."])
             raise InternalError(f"The method's own claim does not hold: {finding!r}. Nothing was written.")
     failed = [finding for finding in verification.findings[n_claims:] if finding.holds is False]
     if failed:
@@ -328,6 +366,19 @@ def _must_hold(verification: Verification, n_claims: int) -> None:
             f"What was required does not hold: {asked}. Ask the method for it, or require less.",
             best={finding.name: finding.actual for finding in failed},
         )
+
+
+def _must_give_nothing_away(run: Run) -> None:
+    """Raise where an unchanged column follows a quasi-identifier, or is spelled like generalised cells."""
+    trees = {
+        name: settings.hierarchy.rows
+        for name in run.schema.quasi_identifiers
+        if (settings := run.schema.column(name)).hierarchy is not None
+    }
+    reading = read_release(run.release)
+    problems = [*misread_cells(reading), *followers(reading, trees)]
+    if problems:
+        raise DataError(problems)
 
 
 def _without(table: Table, dropped: Sequence[str]) -> Table:
@@ -342,14 +393,14 @@ def _without(table: Table, dropped: Sequence[str]) -> Table:
     return replace(table, schema=kept, columns=columns)
 
 
-def _of_use(release: Release) -> list[str]:
+def _of_use(release: Release, method: Method) -> list[str]:
     """That a release says next to nothing of quasi-identifiers."""
     unsaid = read_release(release).unsaid
     if unsaid < USELESS:
         return []
     return [
-        f"{unsaid:.0%} of the cells of quasi-identifiers are `*`: the release says next to nothing about them. Ask for "
-        "less (a smaller k or l), name fewer quasi-identifiers, or give hierarchies to those without an order."
+        f"{unsaid:.0%} of the cells of quasi-identifiers are `*`: the release says next to nothing about them. "
+        f"{ask_for_less(method)}, name fewer quasi-identifiers, or give hierarchies to those without an order."
     ]
 
 
@@ -377,6 +428,16 @@ def of_input(
     if unnamed:
         warnings.append(f"Columns without a role are not published: {listed(unnamed)}.")
     warnings += [note for name, note in (notes or {}).items() if name in table.schema.published]
+    warnings += [
+        f"Each value of `{name}` is published in its most frequent spelling."
+        for name in table.schema.sensitive
+        if table.schema.column(name).spellings == "fold"
+    ]
+    warnings += [
+        f"The holder says that different spellings of `{name}` are different values; they were counted so."
+        for name in table.schema.sensitive
+        if table.schema.column(name).spellings == "distinct"
+    ]
     moments = {*utc, *(n for n in table.schema.published if (table.schema.column(n).format or "").endswith(IN_UTC))}
     warnings += [
         f"`{name}` is published in UTC, or with its zone: a clock shows two of its moments alike, and they would be "

@@ -77,7 +77,8 @@ def attacked(case: Case, progress: Progress = no_progress) -> list[Viewable]:
     made = [attacker for attacker in attacks_of(case) if few or not attacker.slow]
     for attacker in through(progress, "attacking", made, lambda each: str(each.name)):
         if isinstance(attacker, PartialKnowledge) and matching:
-            found.append(replace(Linkage(p_match=0.7).run(case), attack="p-match"))
+            who = "an attacker who matches on some of the values"
+            found.append(replace(Linkage(p_match=0.7).run(case), attack="p-match", who=who, shows_parts=True))
         else:
             found.append(attacker.run(case))
     weighing = BucketMatching()
@@ -99,9 +100,11 @@ def report(run: Run, path: str | os.PathLike[str], *, progress: Progress | bool 
     ...     "Anatomy" in report(run, Path(folder, "report.html")).read_text("utf-8")
     True
     """
+    from undercover.pages.chart_process import start_drawing
     from undercover.pages.render import report_html
 
     place = Path(path)
+    start_drawing()
     facts = summarize(run, progress=teller(progress))
     teller(progress)(DRAWING, 0.0)
     write_whole(place, report_html(facts), private=True)

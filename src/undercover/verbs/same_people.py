@@ -2,19 +2,22 @@
 
 What a release promises is about that release alone: whoever is in two tables is in two releases, and not every promise
 survives that. People are recognised by the hash of the file, by equal rows in whatever order and format, and by
-identifiers that both tables have, as far as the table of the release can still be had.
+identifiers that both tables have, as far as the table of the release, or a run in memory, can still say.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from undercover.io.place import is_there, place_of
 from undercover.io.source import Input, ReadOptions, read
+from undercover.io.words import MOST_HELD
 from undercover.memory import Store
 from undercover.model.encoding.coded import Coded, distinct_values
 from undercover.model.run import Run, SamePeople
@@ -28,8 +31,9 @@ def same_people(before: Run, given: Input, *, original: Any = None) -> SamePeopl
     """Compare a new table with the one ``before`` was made of, which is looked for where it was read if not given."""
     rows = given.data.num_rows
     digest = given.source.get("sha256")
+    everybody = np.ones(rows, dtype=bool)
     if digest is not None and digest == before.source.get("sha256"):
-        return SamePeople(same_table=True, rows=rows)
+        return SamePeople(same_table=True, rows=rows, in_both=everybody)
     identifiers = before.schema.identifiers
     old = old_table(before, original)
     drawn = Randomness(before.source.get("one_row"))
@@ -41,20 +45,22 @@ def same_people(before: Run, given: Input, *, original: Any = None) -> SamePeopl
         and encoded.n_input == rows
         and same_rows(encoded, Table.from_arrow(given.data, before.schema, one_row=drawn))
     ):
-        return SamePeople(same_table=True, rows=rows)
+        return SamePeople(same_table=True, rows=rows, in_both=everybody)
     if not identifiers:
         return SamePeople(
             rows=rows,
             unchecked="No column is an identifier, so nobody can say who of the recipe's first table is in this one",
         )
-    if old is None:
+    held = _held(before) if old is None else {name: old.column(name) for name in identifiers}
+    if held is None:
         return SamePeople(
             rows=rows,
             unchecked="The recipe's first table is no longer where it was read from (say where: "
             f"{option(original=...)}), so nothing tells who of it is in this one, too",
         )
-    shared = {name: _shared(old.column(name), given.data.column(name)) for name in identifiers}
-    return SamePeople(shared=shared, rows=rows)
+    known = {name: _known(held[name], given.data.column(name)) for name in identifiers}
+    shared = {name: int(found.sum()) for name, found in known.items()}
+    return SamePeople(shared=shared, rows=rows, in_both=known[max(shared, key=shared.__getitem__)])
 
 
 def same_rows(first: Table, second: Table) -> bool:
@@ -94,12 +100,20 @@ def old_table(before: Run, original: Any) -> pa.Table | None:
     return read(path, options=options, store=Store()).data
 
 
-def _shared(old: pa.ChunkedArray, new: pa.ChunkedArray) -> int:
-    """Rows of ``new`` whose value is in ``old``, values compared as they are written."""
+def _held(before: Run) -> Mapping[str, Any] | None:
+    """The values of identifiers that a run in memory still holds, unless there were too many to hold all."""
+    held = before.identifying
+    complete = held is not None and all(len(held.get(name, ())) < MOST_HELD for name in before.schema.identifiers)
+    return held if complete else None
+
+
+def _known(old: pa.ChunkedArray, new: pa.ChunkedArray) -> NDArray[np.bool_]:
+    """(n_rows,) whether the value of each row of ``new`` is in ``old``, values compared as they are written."""
     known = set(_labels(old))
     coded = Coded.of(new)
-    rows = zip(write_values(coded.values), coded.counts().tolist(), strict=False)  # the last count is of missing values
-    return sum(count for label, count in rows if label.strip() in known)
+    found = [label.strip() in known for label in write_values(coded.values)]
+    places = coded.codes(np.arange(len(found) + 1), np.empty(len(new), dtype=np.int64))  # missing values come last
+    return np.asarray(np.array([*found, False], dtype=bool)[places])
 
 
 def _labels(column: pa.ChunkedArray) -> list[str]:

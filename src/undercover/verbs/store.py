@@ -61,6 +61,7 @@ def save(
     ['datapackage.json', 'datasheet.html', 'release.json', 'table.csv']
     """
     from undercover.pages.again import again
+    from undercover.pages.chart_process import start_drawing
     from undercover.pages.datasheet import datasheet_summary
     from undercover.pages.render import datasheet_html, report_html
     from undercover.scanning.scan import scan
@@ -70,6 +71,7 @@ def save(
     from undercover.verbs.report import DRAWING, summarize
 
     by = by if accept is None else decider(accept, by)
+    start_drawing()
     files = Files(format, rows_per_file, safe_for_spreadsheets)
     tell = teller(progress)
     given, run = run, judged_beside(run, directory, tell)

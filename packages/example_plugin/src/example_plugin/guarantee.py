@@ -11,6 +11,7 @@ import numpy as np
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
 from undercover.guarantees.checking import Outcome, assess, conclude
+from undercover.model.beliefs import JointBeliefs
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
 from undercover.parameters import AtLeast, check
@@ -48,6 +49,10 @@ class RepeatedValues:
     def covers(self) -> frozenset[Cover]:
         """It bounds nothing about a person who is found."""
         return frozenset()
+
+    def holds_jointly(self, beliefs: JointBeliefs) -> bool | None:
+        """How often a value occurs in the table is the same beside any other release."""
+        return True
 
     def check(self, classes: Classes) -> Finding:
         """Find the rarest value."""

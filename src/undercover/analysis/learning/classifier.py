@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from undercover.analysis.learning.choice import AHEAD, best, candidates, held_out_gains, majority_is_clear
 from undercover.analysis.learning.features import Classes, PerturbedFeatures
-from undercover.errors import MissingExtraError
+from undercover.errors import MissingExtraError, described
 from undercover.forms.answers.channel import Estimate
 from undercover.model.release import Release
 
@@ -172,7 +172,7 @@ class PerturbedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         distinct, place = np.unique(y, return_inverse=True)
         strange = [value for value in distinct.tolist() if value not in self.class_codes_]
         if strange:
-            raise ValueError(f"Not in the declared domain: {strange[0]!r}.")
+            raise ValueError(f"Not in the declared domain: {described(strange)}.")
         return np.array([self.class_codes_[value] for value in distinct.tolist()], dtype=np.int64)[place]
 
     def _inverted(self, leaves: NDArray[np.int64], observed: NDArray[np.int64], weight: Array) -> Array:

@@ -33,7 +33,7 @@ from undercover.forms.case import Case
 from undercover.forms.reading import Reading
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import Table
-from undercover.model.verdict import Exposure, one_struck_out
+from undercover.model.verdict import Exposure
 from undercover.model.view import FigureTable, Part, View, Viewable, facts, say, table
 from undercover.parameters import Within, check
 from undercover.randomness import Randomness
@@ -187,20 +187,25 @@ def _exposed(case: Case, classes: OwnClasses) -> tuple[Exposure, ...]:
     original, run, attack = case.original, case.run, "ordinary-corruption"
     assert run is not None
     part = part_of_sample(case.reading, case.known(None))
-    chosen, sizes, worst = drawn_people(original, None, part), classes.sizes, np.empty(0, np.int64)
-    times = {name: classes.times(original[name]) for name in original.schema.sensitive}
-    for counts in times.values() if chosen is not None else ():
-        worst = np.union1d(worst, classes.highest(classes.surest(counts, struck=True), int(part * WORST_OFF)))
+    chosen, worst = drawn_people(original, None, part), np.empty(0, np.int64)
+    columns = [original[name] for name in original.schema.sensitive]
+    times = {column.name: classes.times(column) for column in columns}
+    for column in columns if chosen is not None else ():
+        surest = classes.surest(column, times[column.name], struck=True)
+        worst = np.union1d(worst, classes.highest(surest, int(part * WORST_OFF)))
     beliefs: list[dict[str, Floats]] = [{}, {}]
     for believed, rows in zip(beliefs, (chosen, worst), strict=True):
         there, places = classes.places(rows, original.n_rows)
-        many = sizes[classes.labels[places]]
-        for name, counts in times.items():
-            believed[name] = np.zeros(len(there))
-            believed[name][there] = one_struck_out(counts[places] / many, many)
+        for column in columns:
+            believed[column.name] = np.zeros(len(there))
+            believed[column.name][there] = classes.shares(column, times[column.name], places, struck=True)
     if chosen is None:
         return (Exposure(attack, run.rows, belief=beliefs[0], known_values=True),)
-    most = {name: float(found.max(initial=0.0)) for name, found in beliefs[1].items()}
+    lacking = {column.name: column.lacking for column in columns if column.lacking is not None}
+    most = {
+        name: float(found[~lacking[name][worst]].max(initial=0.0) if name in lacking else found.max(initial=0.0))
+        for name, found in beliefs[1].items()
+    }
     drawn = original.numbers(chosen)
     return (
         Exposure(attack, drawn, belief=beliefs[0], known_values=True, of=original.n_rows, belief_at_most=most),

@@ -96,6 +96,26 @@ class Fits:
         times = self.offsets[own + 1] - self.offsets[own]
         return np.repeat(np.arange(last - first), times), self.members[spans(self.offsets[own], times)]
 
+    def patterns(self) -> Whole:
+        """(n_targets,) numbers that two targets share if the same boxes cover them.
+
+        Lists of boxes are compared by the sum of two mixed words of every box: of different lists both are equal once
+        in 2^128.
+        """
+        words = np.stack([_mixed(np.arange(int(self.members.max(initial=-1)) + 1), salt) for salt in (1, 2)], axis=1)
+        running = np.zeros((len(self.members) + 1, 2), dtype=np.uint64)
+        np.cumsum(words[self.members], axis=0, out=running[1:])
+        sums = running[self.offsets[1:]] - running[self.offsets[:-1]]
+        return np.asarray(np.unique(sums, axis=0, return_inverse=True)[1]).reshape(-1)[self.of_target]
+
+
+def _mixed(numbers: Whole, salt: int) -> NDArray[np.uint64]:
+    """Numbers as words that look random (the finaliser of SplitMix64, Steele, Lea & Flood 2014)."""
+    words = (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(salt << 32)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(words ^ (words >> np.uint64(31)))
+
 
 def _added(keys: Whole, weights: Floats, count: int) -> Floats:
     """The sum of the weights of every key below ``count``."""

@@ -17,12 +17,15 @@ quasi-identifiers do not say who fits; such a release is left out, and the resul
 
 Beside it stands k of all together: how few people fit the same rows (:mod:`undercover.attacks.joint.anonymity`).
 
-A belief is no upper bound: whoever assumes something else can believe more. What is ruled out is impossible.
+A belief is no upper bound: whoever assumes something else can believe more. What is ruled out is impossible. What
+follows without the assumption stands beside it as bounds (:class:`~undercover.model.beliefs.JointBeliefs`), on which
+guarantees decide whether they hold for people who are in all of these releases: people whom no release tells apart
+form a cell, and how many of a cell have a value lies between what counting out leaves at least and at most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,11 +34,15 @@ from numpy.typing import NDArray
 
 from undercover.attacks.joint.anonymity import people_alike
 from undercover.attacks.joint.evidence import Evidence, evidence_of
-from undercover.attacks.joint.subtraction import possible_values
+from undercover.attacks.joint.subtraction import ValueBounds, value_bounds
 from undercover.errors import ParameterError, unknown
+from undercover.forms import read
 from undercover.forms.disclosure import distinct_rows
+from undercover.model.beliefs import BeliefBlock, JointBeliefs
+from undercover.model.groups import number
 from undercover.model.release import Release
 from undercover.model.table import EncodedColumn, Table
+from undercover.model.verdict import Exposure as Judged
 from undercover.model.view import Part, View, Viewable, certainty, listed, say, table
 from undercover.waiting import Progress, no_progress, through
 
@@ -44,6 +51,7 @@ STORY = (
     "is in all of them. In each he keeps the values of the rows that fit the person, strikes out what must belong to "
     "others, and weighs what is left as if the releases had nothing but the value in common."
 )
+JOINT = "together with earlier releases"
 _BLOCK = 1 << 20  # numbers held at a time
 _CERTAIN = 1.0 - 1e-9
 _WORST = 20
@@ -99,6 +107,7 @@ class OverlapResult(Viewable):
     baseline: float  # guessing the most frequent value
     rows: Whole = field(repr=False)  # (n_rows,) input row of each person
     alike: Whole | None = field(default=None, repr=False)  # (n_rows,) people who fit the same rows of all, at worst
+    beliefs: JointBeliefs | None = field(default=None, repr=False, compare=False)  # what guarantees decide on
     story: str = field(default=STORY, repr=False)
 
     @property
@@ -112,6 +121,11 @@ class OverlapResult(Viewable):
         alone = [part.alone.truth >= _CERTAIN for part in self.parts if part.alone is not None]
         before = np.logical_or.reduce(alone) if alone else np.zeros(len(self.rows), dtype=bool)
         return np.asarray((self.together.truth >= _CERTAIN) & ~before)
+
+    def exposures(self) -> tuple[Judged, ...]:
+        """What is believed of everybody's true value by having all releases."""
+        belief = {self.sensitive: self.together.truth}
+        return (Judged("overlap", self.rows, belief=belief, joint=JOINT),) if self.used else ()
 
     def worst_rows(self, limit: int = _WORST) -> list[dict[str, Any]]:
         """The people most is learned of; for the holder's eyes only."""
@@ -205,6 +219,7 @@ def overlap(
     sensitive: str | None = None,
     known: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
+    overall: Whole | None = None,
     threads: int = 1,
     progress: Progress = no_progress,
 ) -> OverlapResult:
@@ -222,6 +237,8 @@ def overlap(
         The columns that are known; by default every quasi-identifier and insensitive column.
     names
         What the releases are called; by default by number.
+    overall
+        (n_values,) rows of each sensitive value in the whole table, where ``original`` holds some of its people only.
     threads, progress
         That may be used, and whom to tell.
 
@@ -248,28 +265,37 @@ def overlap(
         raise ParameterError(problems or "Every release needs a name, and at least one column must be known.")
     target_of, targets = distinct_rows(np.stack([original[name].codes for name in asked], axis=1).astype(np.int64))
     people = np.bincount(target_of, minlength=len(targets))
-    told = through(progress, "reading what releases say", tuple(zip(releases, called, strict=True)), lambda one: one[1])
-    said = [evidence_of(release, original, column, asked, targets, threads) for release, _ in told]
+    each = through(progress, "reading what releases say", tuple(zip(releases, called, strict=True)), lambda one: one[1])
+    said = [evidence_of(release, original, column, asked, targets, threads) for release, _ in each]
     accounts = [None if evidence is None else evidence.accounts(people) for evidence, _, _ in said]
     usable = [account for account in accounts if account is not None]
-    sure = possible_values(usable, people)
-    beliefs = _Beliefs(column, target_of, len(targets))
+    told_all = all(
+        entry is not None or column.name not in read(release).values_table.names("sensitive")
+        for release, (entry, _, _) in zip(releases, said, strict=True)
+    )
+    bounds = value_bounds(usable, people)
+    sure = (bounds.cell_of, bounds.possible) if bounds is not None and len(usable) > 1 else None
+    beliefs = _Beliefs(column, target_of, len(targets), overall)
     evidence = [entry for entry, _, _ in said if entry is not None]
     *alone, joined, together = beliefs.work_out(evidence, sure, progress)
-    each = iter(alone)
+    by_one = iter(alone)
 
     def alike(*entries: Evidence) -> Whole | None:
         found = people_alike([entry.fits for entry in entries], people)
         return None if found is None else found[target_of]
 
     parts = tuple(
-        OverlapPart(name, cols, next(each), why, sure is not None and account is not None, alike(entry))
+        OverlapPart(name, cols, next(by_one), why, sure is not None and account is not None, alike(entry))
         if entry is not None
         else OverlapPart(name, cols, None, why)
         for name, (entry, cols, why), account in zip(called, said, accounts, strict=True)
     )
     guess = float(beliefs.prior.max())
-    return OverlapResult(column.name, parts, together, joined.left, guess, original.rows, alike(*evidence))
+    fitting = alike(*evidence)
+    told = JointBeliefs(
+        column.name, column.domain.labels, beliefs.overall, beliefs.blocks(evidence, bounds, people, told_all), fitting
+    )
+    return OverlapResult(column.name, parts, together, joined.left, guess, original.rows, fitting, told)
 
 
 def _least(alike: Whole | None) -> int | None:
@@ -289,9 +315,10 @@ def _column(original: Table, sensitive: str | None) -> EncodedColumn:
 class _Beliefs:
     """Beliefs about every person, worked out for a part of the distinct people at a time."""
 
-    def __init__(self, column: EncodedColumn, target_of: Whole, n_targets: int) -> None:
+    def __init__(self, column: EncodedColumn, target_of: Whole, n_targets: int, overall: Whole | None) -> None:
         self.codes = column.codes.astype(np.int64)
-        self.prior: Floats = np.bincount(self.codes, minlength=column.domain.size) / len(self.codes)
+        self.overall = np.bincount(self.codes, minlength=column.domain.size) if overall is None else overall
+        self.prior: Floats = self.overall / max(int(self.overall.sum()), 1)
         self.target_of, self.n_targets = target_of, n_targets
         self.order = np.argsort(target_of, kind="stable")
         self.ends = np.concatenate([[0], np.cumsum(np.bincount(target_of, minlength=n_targets))])
@@ -302,11 +329,8 @@ class _Beliefs:
         """By each release alone, by all, and by all less what is ruled out by subtracting classes."""
         n = len(self.codes)
         found = [Exposure(np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.int64)) for _ in range(len(evidence) + 2)]
-        work = max([len(self.prior) * self.n_targets, *(entry.work for entry in evidence)])
-        step = max(1, _BLOCK * self.n_targets // work)
-        for first in range(0, self.n_targets, step):
+        for first, last in self._stretches(evidence):
             progress("attacking everybody", first / self.n_targets)
-            last = min(first + step, self.n_targets)
             weight = np.broadcast_to(self.prior, (last - first, len(self.prior))).copy()
             for entry, alone in zip(evidence, found, strict=False):
                 shares = entry.shares(first, last)
@@ -318,6 +342,56 @@ class _Beliefs:
                 weight *= sure[1][sure[0][first:last]]
             self._put(found[-1], weight, first, last)
         return found
+
+    def _stretches(self, evidence: Sequence[Evidence]) -> Iterator[tuple[int, int]]:
+        """Where stretches of targets begin and end that can be looked at together."""
+        work = max([len(self.prior) * self.n_targets, *(entry.work for entry in evidence)])
+        step = max(1, _BLOCK * self.n_targets // work)
+        for first in range(0, self.n_targets, step):
+            yield first, min(first + step, self.n_targets)
+
+    def blocks(
+        self, evidence: Sequence[Evidence], bounds: ValueBounds | None, people: Whole, told_all: bool
+    ) -> Callable[[], Iterator[BeliefBlock]]:
+        """What can be believed of all targets, with and without the assumption; worked out again when it is asked for.
+
+        Shares of a cell bound the belief in its people only where no release tells these apart, and each is looked at.
+        """
+        alike = np.zeros(0 if bounds is None else len(bounds.sizes), dtype=bool)
+        if bounds is not None and told_all:
+            pattern = np.zeros(self.n_targets, dtype=np.int64)
+            for entry in evidence:
+                own = entry.fits.patterns()
+                pattern, _ = number(pattern * (int(own.max(initial=0)) + 1) + own)
+            fewest, most = np.full(len(alike), self.n_targets), np.full(len(alike), -1)
+            np.minimum.at(fewest, bounds.cell_of, pattern)
+            np.maximum.at(most, bounds.cell_of, pattern)
+            alike = np.asarray(fewest == most)
+
+        def of_stretch(first: int, last: int) -> BeliefBlock:
+            possible = np.ones((last - first, len(self.prior)), dtype=bool)
+            weight = np.broadcast_to(self.prior, possible.shape).copy()
+            for entry in evidence:
+                shares = entry.shares(first, last)
+                fits = np.asarray(shares.any(axis=1))
+                possible &= (shares > 0) | ~fits[:, None]
+                shares[~fits] = self.prior
+                weight *= np.divide(shares, self.prior, out=np.zeros_like(shares), where=self.prior > 0)
+            least, most = np.zeros(possible.shape), np.ones(possible.shape)
+            if bounds is not None:
+                cells = bounds.cell_of[first:last]
+                possible &= bounds.possible[cells]
+                own = alike[cells][:, None]
+                low, high = bounds.shares(cells)
+                least, most = np.where(own, low, least), np.where(own, high, most)
+            weight = np.where(possible, weight, 0.0)
+            total = weight.sum(axis=1, keepdims=True)
+            assumed = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+            return BeliefBlock(
+                people[first:last], np.where(possible, least, 0.0), np.where(possible, most, 0.0), assumed
+            )
+
+        return lambda: (of_stretch(first, last) for first, last in self._stretches(evidence))
 
     def _put(self, into: Exposure, weight: Floats, first: int, last: int) -> None:
         total = weight.sum(axis=1, keepdims=True)

@@ -35,6 +35,31 @@ class Accounts(NamedTuple):
     counts: Whole  # (n_classes, n_values)
 
 
+class ValueBounds(NamedTuple):
+    """What is known of the values of people who are in the same class of every release: the cells."""
+
+    cell_of: Whole  # (n_targets,)
+    possible: NDArray[np.bool_]  # (n_cells, n_values) whether somebody in it can have a value
+    sizes: Whole  # (n_cells,) people
+    bounded: NDArray[np.bool_]  # (n_cells,) whether it lies in a class at all
+    starts: Whole  # cell c has the entries starts[c]:starts[c + 1]; a value without one is impossible where bounded
+    values: Whole
+    least: Whole  # people of the cell who have the value, at least
+    most: Whole  # and at most
+
+    def shares(self, cells: Whole) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(n, n_values) the least and the largest share of every value among the people of some cells."""
+        n_values = self.possible.shape[1]
+        least = np.zeros((len(cells), n_values))
+        most = np.where(self.bounded[cells], 0.0, 1.0)[:, None].repeat(n_values, axis=1)
+        times = self.starts[cells + 1] - self.starts[cells]
+        entry, row = spans(self.starts[cells], times), np.repeat(np.arange(len(cells)), times)
+        size = np.maximum(self.sizes[cells], 1)[row]
+        least[row, self.values[entry]] = np.maximum(self.least[entry], 0) / size
+        most[row, self.values[entry]] = np.minimum(self.most[entry] / size, 1.0)
+        return least, most
+
+
 def possible_values(releases: Sequence[Accounts], people: Whole) -> tuple[Whole, NDArray[np.bool_]] | None:
     """(n_targets,) the cell of each target, and (n_cells, n_values) whether somebody in it can have a value.
 
@@ -46,7 +71,18 @@ def possible_values(releases: Sequence[Accounts], people: Whole) -> tuple[Whole,
     >>> found[1][found[0]].tolist()  # under 40, from 40 to 49, from 50
     [[True, True], [False, True], [True, True]]
     """
-    if len(releases) < 2:
+    found = value_bounds(releases, people) if len(releases) > 1 else None
+    return None if found is None else (found.cell_of, found.possible)
+
+
+def value_bounds(releases: Sequence[Accounts], people: Whole) -> ValueBounds | None:
+    """How many people of every cell have each value, at least and at most; ``None`` where that is too much to hold.
+
+    >>> found = value_bounds([Accounts(np.array([0, 0, 1]), np.array([[2, 1], [0, 1]]))], np.array([1, 2, 1]))
+    >>> [bound.round(2).tolist() for bound in found.shares(np.array([0, 1]))]
+    [[[0.67, 0.33], [0.0, 1.0]], [[0.67, 0.33], [0.0, 1.0]]]
+    """
+    if not releases:
         return None
     cell_of = np.zeros(len(people), dtype=np.int64)
     for release in releases:
@@ -61,10 +97,13 @@ def possible_values(releases: Sequence[Accounts], people: Whole) -> tuple[Whole,
     cell, value = _entries(classes, [release.counts for release in releases])
     sums = [Sums(np.where(own[cell] >= 0, own[cell] * n_values + value, -1), release.counts.reshape(-1))
             for own, release in zip(classes, releases, strict=True)]  # fmt: skip
-    most = bounds_of([Sums(cell, sizes), *sums], len(cell))[1]
-    possible = np.repeat(np.logical_and.reduce([own < 0 for own in classes])[:, None], n_values, axis=1)
+    least, most = bounds_of([Sums(cell, sizes), *sums], len(cell))
+    bounded = ~np.logical_and.reduce([own < 0 for own in classes])
+    possible = np.repeat(~bounded[:, None], n_values, axis=1)
     possible[cell[most > 0], value[most > 0]] = True
-    return cell_of, possible
+    order = np.argsort(cell, kind="stable")
+    starts = np.searchsorted(cell[order], np.arange(count + 1))
+    return ValueBounds(cell_of, possible, sizes, bounded, starts, value[order], least[order], most[order])
 
 
 def _entries(classes: Sequence[Whole], counts: Sequence[Whole]) -> tuple[Whole, Whole]:

@@ -17,13 +17,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.attacks.partial.alike import Alike, Codes, subsets
-from undercover.forms.boxes import Boxes, Buckets
+from undercover.forms.boxes import Boxes, Buckets, Index, index_of
 from undercover.forms.dealt.law import Law, posteriors
 from undercover.forms.written import Written, combine
 from undercover.threads import parallel
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+_MOST_WORDS = 1 << 23  # of bitmaps, 8 bytes each, that are held at once
 Told = list[tuple[Floats, Floats]]  # of every sensitive column what is believed of the true value, and right guesses
 
 
@@ -111,30 +112,46 @@ class Covering:
     """Cells stand for several values: rows are compared by bitmaps of the boxes that cover a value."""
 
     boxes: Boxes
-    bitmaps: NDArray[np.uint64]
-    people: Integers  # (n_people, d) codes; of values that no box tells apart the first
-    sizes: Sequence[int]  # (d,) values of the columns
-    own: OwnRows | None
+    index: Index
+    people: Integers  # (n_people, d) lines of the index; of those that are alike the first
+    rows: slice  # of everybody, which of them these people are
+    own: OwnRows | None  # of everybody
     secrets: Sequence[Secret]
 
     @classmethod
+    def all_sums(
+        cls, boxes: Boxes, people: Integers, own: OwnRows | None, secrets: Sequence[Secret], threads: int
+    ) -> Sums:
+        """Go through all subsets for some people after the others, so that the bitmaps stay small."""
+        n_words, (n, d) = -(-len(boxes.weights) // 64), people.shape
+        some = n if boxes.most_lines * n_words <= _MOST_WORDS else max(64, _MOST_WORDS // (n_words * d))
+        parts = [slice(first, min(first + some, n)) for first in range(0, n, some)]
+        found = [cls.of(boxes, people[rows], rows, own, secrets).sums(threads).found for rows in parts]
+        return Sums(found[0] if len(found) == 1 else np.concatenate(found, axis=2))
+
+    @classmethod
     def of(
-        cls, boxes: Boxes, people: Integers, sizes: Sequence[int], own: OwnRows | None, secrets: Sequence[Secret]
+        cls, boxes: Boxes, people: Integers, rows: slice, own: OwnRows | None, secrets: Sequence[Secret]
     ) -> Covering:
         """Index the boxes by the values that they cover."""
-        from undercover.forms.kernels import index_boxes
+        everything = boxes.most_lines <= people.size
+        index = index_of(boxes, 0, len(boxes.weights), None if everything else people)
+        lines = index.lines(people)
+        for j, (begin, end) in enumerate(pairwise(index.starts.tolist())):
+            _, first, place = np.unique(index.bitmaps[begin:end], axis=0, return_index=True, return_inverse=True)
+            lines[:, j] = first[place.reshape(-1)][lines[:, j]]
+        mine = [Secret(buckets, truth[rows], law) for buckets, truth, law in secrets]
+        return cls(boxes, index, lines, rows, own, mine)
 
-        bitmaps, _ = index_boxes(boxes.masks, boxes.word_starts, boxes.value_starts, 0, len(boxes.weights))
-        told_apart = np.empty_like(people)
-        for j, (begin, end) in enumerate(pairwise(boxes.value_starts.tolist())):
-            _, first, place = np.unique(bitmaps[begin:end], axis=0, return_index=True, return_inverse=True)
-            told_apart[:, j] = first[place.reshape(-1)][people[:, j]]
-        return cls(boxes, bitmaps, told_apart, sizes, own, secrets)
+    @property
+    def sizes(self) -> list[int]:
+        """(d,) lines of the columns."""
+        return [int(size) for size in np.diff(self.index.starts)]
 
     def sums(self, threads: int) -> Sums:
         """Go through all subsets; every thread takes those of some sizes."""
         sums = Sums.zero(len(self.sizes), len(self.people), len(self.secrets))
-        steps = len(self.people) * self.bitmaps.shape[1] * 2 ** len(self.sizes)
+        steps = len(self.people) * self.index.bitmaps.shape[1] * 2 ** len(self.sizes)
         parallel(lambda size: self._add(size, sums), range(len(self.sizes) + 1), threads, steps=steps)
         return sums
 
@@ -144,7 +161,8 @@ class Covering:
             chance: Floats | float = 1.0
             if self.own is not None:
                 begin, codes = Alike.in_groups(self.own.groups), self.own.codes
-                chance = self.own.chance(reduce(lambda alike, column: alike.split(codes, column), subset, begin))
+                alike = reduce(lambda alike, column: alike.split(codes, column), subset, begin)
+                chance = self.own.chance(alike)[self.rows]
             sums.add(size, everybody, *self._fit(subset), chance)
 
     def _fit(self, subset: Sequence[int]) -> tuple[Integers, Told]:
@@ -162,7 +180,7 @@ class Covering:
         for buckets, truth, _ in self.secrets or (Secret(nothing, np.zeros(n, dtype=np.int64), None),):
             shares = buckets.counts / np.repeat(buckets.sizes, np.diff(buckets.starts))
             matches, probability, hit = covering_posteriors(
-                self.bitmaps, self.boxes.value_starts, columns, self.people, buckets, shares, order, target_of, truth
+                self.index.bitmaps, self.index.starts, columns, self.people, buckets, shares, order, target_of, truth
             )
             told.append((probability, hit))
         return matches, told if self.secrets else []

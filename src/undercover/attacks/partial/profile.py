@@ -115,7 +115,7 @@ def profile(
     if boxes.exact is not None:
         sums = Equal(boxes, Codes.of(boxes.exact, people, sizes), mine, secrets).sums(threads)
     else:
-        sums = Covering.of(boxes, people, sizes, mine, secrets).sums(threads)
+        sums = Covering.all_sums(boxes, people, mine, secrets, threads)
     identity, matches, *told = (np.ascontiguousarray(each.T) for each in sums.found)
     return Profile(
         identity, matches, dict(zip(sensitive, told[::2], strict=True)), dict(zip(sensitive, told[1::2], strict=True))

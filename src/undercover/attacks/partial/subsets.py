@@ -15,6 +15,7 @@ from undercover.threads import parallel
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+_MOST_BITS = 1 << 22  # of cells and people who are looked for together, 8 bytes each
 
 
 class Own(NamedTuple):
@@ -75,6 +76,21 @@ def _counted(shown: ShownRows, codes: Integers, truth: dict[str, Integers], thre
     m, d = codes.shape
     width = 8 if d <= 8 else 16
     together = [slice(first, min(first + 64 // width, m)) for first in range(0, m, 64 // width)]
+    n_cells = sum(cover.n_cells for cover in shown.covers)
+    at_once = max(1, _MOST_BITS // max(n_cells, 1))
+    found = [
+        _counted_of(shown, codes, truth, together[first : first + at_once], threads)
+        for first in range(0, len(together), at_once)
+    ]
+    return list(sum(found[1:], found[0]))
+
+
+def _counted_of(
+    shown: ShownRows, codes: Integers, truth: dict[str, Integers], together: Sequence[slice], threads: int
+) -> Floats:
+    """The same of some of the people, 0 for the others."""
+    m, d = codes.shape
+    width = 8 if d <= 8 else 16
     bits = [_bits(shown, codes[some], width) for some in together]
     figures = 1 + sum(1 + (secret.law is not None) for secret in shown.secrets)
     chunks = shown.chunks
@@ -89,7 +105,7 @@ def _counted(shown: ShownRows, codes: Integers, truth: dict[str, Integers], thre
         return sums
 
     parts = parallel(through, [chunks[part::threads] for part in range(min(threads, len(chunks)))], threads)
-    return list(sum(parts[1:], parts[0]))
+    return np.asarray(sum(parts[1:], parts[0]))
 
 
 def _bits(shown: ShownRows, codes: Integers, width: int) -> NDArray[np.uint64]:

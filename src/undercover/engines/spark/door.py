@@ -38,15 +38,16 @@ class Source(Protocol):
 
 def coded_frame(given: Source, schema: Schema) -> Held:
     """Check and encode a table that lies in Spark."""
-    _check_people(schema)
     names = list(given.frame.columns)
+    schema = schema.for_columns(names)
+    _check_people(schema)
     schema.check_against(names)
     found = gathered(given.frame, schema.published)
     rows = int(next(iter(found.values())).counts.sum()) if found else 0
     if not rows:
         raise DataError("The table is empty: it has no rows.")
     like, codings = _domains(given.values(found), found, schema, rows)
-    like = replace(like, n_input=rows, repeated={n: _repeated(given.frame, n) for n in schema.identifiers})
+    like = replace(like, n_input=rows, repeated=_all_repeated(given.frame, schema))
     types = tuple(np.dtype(code_type(like[name].domain.size)).str for name in schema.published)
     layout = Layout(schema.published, types)
     return Held(coded(given.frame, codings, layout).persist(), layout, like)
@@ -59,7 +60,7 @@ def same_length(columns: Mapping[str, pa.ChunkedArray]) -> pa.Table:
 
 
 def _check_people(schema: Schema) -> None:
-    said = {"unit": schema.unit, "weight": schema.weight, "population": schema.population}
+    said = {"unit": schema.unit_column, "weight": schema.weight, "population": schema.population}
     odd = [name for name, value in said.items() if value is not None]
     if odd:
         raise ParameterError(
@@ -105,6 +106,11 @@ def _relevant(schema: Schema) -> tuple[str, ...]:
 
 def _missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
     return np.asarray(pc.is_null(column, nan_is_null=True).to_numpy(), dtype=bool)
+
+
+def _all_repeated(frame: Any, schema: Schema) -> dict[str, int]:
+    """Of every identifier the rows that share it, unless the holder says that each row is a person."""
+    return {} if schema.says_each_row else {name: _repeated(frame, name) for name in schema.identifiers}
 
 
 def _repeated(frame: Any, name: str) -> int:

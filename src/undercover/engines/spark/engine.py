@@ -72,6 +72,11 @@ class SparkEngine:
         """The session, started where there is none."""
         return session_of(self.threads) if self.session is None else self.session
 
+    @property
+    def version(self) -> str:
+        """That of Spark."""
+        return str(self.running.version)
+
     def encode(self, data: Any, schema: Schema, *, one_row: Randomness | None = None) -> Table:
         """Check and encode a table: an arrow table here, any other where it lies."""
         if isinstance(data, pa.Table):

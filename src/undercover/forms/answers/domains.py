@@ -7,6 +7,8 @@ is read off the release:
 - ranges of whole numbers or of days: every whole number or day from the least to the greatest end shown;
 - ranges of other numbers or of moments, and ranges too wide to list: the continuum between those ends;
 - sets and single values: the values shown;
+- ranges of codes such as 01067 whose order was read off the data, as the release states: every code of as many digits
+  between the ends shown;
 - ranges of bands such as 20-29: the values shown, in the order that they have by themselves;
 - hierarchy nodes and ranges of any other ordinal column: not in the release; the recipient has to say it.
 
@@ -20,7 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
-from undercover.errors import DataError, listed
+from undercover.errors import DataError, described
 from undercover.forms.meaning import NOTHING, Values, domain_values, leaf_values
 from undercover.model.cells import EVERYTHING, CellForm, named
 from undercover.model.hierarchy import Hierarchy
@@ -84,12 +86,14 @@ def domain_of(name: str, cells: Sequence[str], form: CellForm, domains: Domains 
 
 
 def stated_domains(release: Release, given: Domains | None) -> Domains:
-    """What the recipient says, and the trees and orders a release states in its claim of disjoint cells."""
+    """What the recipient says, and the trees and orders of columns that a release states in its claims."""
     if isinstance(given, Table):
         return given
-    stated = next((entry for entry in release.guarantees if entry.get("name") == "disjoint-cells"), {})
-    trees = {name: Hierarchy(rows) for name, rows in stated.get("trees", {}).items()}
-    return {**trees, **stated.get("orders", {}), **(given or {})}
+    trees = {name: rows for entry in release.guarantees for name, rows in entry.get("trees", {}).items()}
+    orders = {name: order for entry in release.guarantees for name, order in entry.get("orders", {}).items()}
+    observed = {name for entry in release.guarantees for name in entry.get("observed", ())}
+    between = {name: _codes_between(orders.get(name, ())) for name in observed}
+    return {**{name: Hierarchy(rows) for name, rows in trees.items()}, **orders, **between, **(given or {})}
 
 
 def shown_values(cells: Iterable[str], form: CellForm) -> list[str]:
@@ -119,7 +123,7 @@ def _given(name: str, known: Any, shown: Sequence[str], form: CellForm, missing:
     values = Values(tuple(_sorted(labels, kind)) + ("",) * missing, kind, missing, hierarchy)
     outside = [label for label in shown if values.read(label, "value") == NOTHING]
     if outside:
-        raise DataError(f"The domain given for `{name}` lacks published values: {listed(outside, limit=5)}.")
+        raise DataError(f"The domain given for `{name}` lacks published values: {described(outside)}.")
     return values
 
 
@@ -152,6 +156,19 @@ def _all_between(labels: Sequence[str], kind: Kind) -> tuple[str, ...] | None:
     days = [date.fromisoformat(label) for label in labels]
     first, span = min(days), (max(days) - min(days)).days
     return None if span >= LONGEST_LIST else tuple((first + timedelta(i)).isoformat() for i in range(span + 1))
+
+
+def _codes_between(values: Sequence[str]) -> Sequence[str]:
+    """Every code of as many digits between the ends a release states; the ends alone where they are no numbers.
+
+    >>> _codes_between(["0098", "0101"]), _codes_between(["<20", "20-29"])
+    (('0098', '0099', '0100', '0101'), ['<20', '20-29'])
+    """
+    width = len(values[0]) if values else 0
+    if not all(value.isdecimal() and value.isascii() and len(value) == width for value in values):
+        return values
+    low, high = (int(end(values)) for end in (min, max)) if values else (0, -1)
+    return values if high - low >= LONGEST_LIST else tuple(f"{code:0{width}d}" for code in range(low, high + 1))
 
 
 def _number(label: str) -> float:

@@ -19,7 +19,7 @@ import pyarrow as pa
 from undercover.arrays import count, first_rows, look_up
 from undercover.errors import DataError
 from undercover.forms.chance import Check
-from undercover.forms.classes import Classes, whole_numbers, with_suppressed
+from undercover.forms.classes import Classes, whole_numbers, with_declared, with_suppressed
 from undercover.forms.distribution import BucketTable, Distribution, distribution_of
 from undercover.forms.own_rows import Made, check_row_order, compare_buckets, compare_own_rows
 from undercover.forms.reading import FormPlugin, Reading
@@ -179,9 +179,10 @@ def bucket_classes(reading: Reading, form: Buckets) -> Classes:
     del in_sat, people
     boxes = with_suppressed(reading.rows_alike(()), release.suppressed_rows)
     first = first_rows(in_qit, len(sizes))
-    return Classes(
+    classes = Classes(
         quasi, in_qit, sizes, first, release.suppressed_rows, spread, qit.data, (form.bucket,), boxes, tuple(found)
     )
+    return with_declared(classes, reading.distinct)
 
 
 def _joined_problems(release: Release, form: Buckets) -> list[str]:

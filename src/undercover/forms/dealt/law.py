@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.model.verdict import among_values
+
 if TYPE_CHECKING:
     from undercover.forms.boxes import Buckets
 
@@ -74,13 +76,33 @@ class Law(NamedTuple):
         """The probability of a value that a share of the rows show, with the mean ``spread`` of all that fit."""
         return np.minimum(self.base[value] * spread + self.slope[value] * shown, self.most)  # less what rounding adds
 
+    def without(self, value: int) -> Law:
+        """The same law where a value is never believed."""
+        base, slope = self.base.copy(), self.slope.copy()
+        base[value] = slope[value] = 0.0
+        return self._replace(base=base, slope=slope)
+
 
 def posteriors(
-    law: Law | None, offsets: Whole, members: Whole, buckets: Buckets, target_of: Whole, truth: Whole
+    law: Law | None,
+    offsets: Whole,
+    members: Whole,
+    buckets: Buckets,
+    target_of: Whole,
+    truth: Whole,
+    missing: int | None = None,
 ) -> tuple[Floats, Floats]:
-    """Probability of the true value of every row and of a right guess: by a law, or by the rows that fit."""
+    """Probability of the true value of every row and of a right guess: by a law, or by the rows that fit.
+
+    ``missing`` is the code of a missing value. Of a row that has a value, both are asked among those that have one.
+    """
     from undercover.forms import kernels
 
     by = Law.of_rows(buckets.n_values) if law is None else law
     found: tuple[Floats, Floats] = kernels.posteriors(offsets, members, buckets, by, target_of, truth)
-    return found
+    if missing is None:
+        return found
+    lacking = truth == missing
+    lost = kernels.posteriors(offsets, members, buckets, by, target_of, np.full_like(truth, missing))[0]
+    believed, hits = kernels.posteriors(offsets, members, buckets, by.without(missing), target_of, truth)
+    return np.where(lacking, found[0], among_values(believed, lost)), np.where(lacking, found[1], hits)

@@ -17,9 +17,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, listed
-from undercover.forms.alike import as_read
 from undercover.forms.meaning import domain_values
 from undercover.forms.written import Written, combine
+from undercover.model.spellings import number_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,11 +119,13 @@ class Dealt:
         """Rows of each group."""
         return np.bincount(self.groups)
 
-    def repeated(self, column: Written) -> int:
-        """The most rows of one group that show one value of a column, or several that nobody can tell apart."""
-        place: dict[str, int] = {}
-        merged = np.array([place.setdefault(as_read(label), len(place)) for label in column.labels], dtype=np.int64)
-        keys = self.groups * max(len(place), 1) + merged[column.codes][self.published]
+    def repeated(self, column: Written, *, distinct: bool = False) -> int:
+        """The most rows of one group that show one value of a column, however it is spelled.
+
+        ``distinct`` says that the holder calls different spellings different values.
+        """
+        merged = number_values(column.labels, distinct=distinct)
+        keys = self.groups * (int(merged.max(initial=0)) + 1) + merged[column.codes][self.published]
         return int(np.unique(keys, return_counts=True)[1].max(initial=0))
 
 

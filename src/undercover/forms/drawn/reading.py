@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import DataError, listed
+from undercover.errors import DataError, described, listed
 from undercover.forms.chance import Check
 from undercover.forms.coverage import Coverage
 from undercover.forms.dealt.rows import FRAME, Dealt, places, row_codes, smallest
@@ -127,7 +127,7 @@ class DrawnReading(Reading):
             if any(outside):
                 strange += int(np.array(outside)[column.codes].sum())
                 labels = [label for label, out in zip(column.labels, outside, strict=True) if out]
-                notes.append(f"`{name}` was released as {listed(labels, limit=5)}, which its column does not have.")
+                notes.append(f"`{name}` was released with {described(labels)} that its column does not have.")
         findings.append(
             Finding("values-of-the-original", {}, 0, strange, strange == 0, note=" ".join(notes), sense="at most")
         )
@@ -222,7 +222,7 @@ def _nearest(name: str, label: str, values: Values) -> int:
     if meaning != NOTHING:
         return meaning.low
     if values.kind not in ("numeric", "date"):
-        raise DataError(f"Cells of `{name}` that stand for no value of its domain: `{label}`.")
+        raise DataError(f"Cells of `{name}` stand for no value of its domain: {described([label])}.")
     present = values.numbers[: values.size - values.has_missing]
     number = Values((label,), values.kind, False).numbers[0]
     return int(np.abs(present - number).argmin())

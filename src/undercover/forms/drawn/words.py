@@ -42,11 +42,6 @@ _RARE = (
     "A rare value has a certain source: if one person is 90 years old, a published 90 says that somebody of that age "
     "is in the table. What stands beside it need not be that person's."
 )
-_SHARE = (
-    "δ is the largest share one person has of any value that may be released in the group. It does not bound the "
-    "probability of being found: somebody who keeps a value that others rarely draw is found more often than δ "
-    "says. The holder has these figures."
-)
 _TOLD = {
     "drawn": (
         "The protection rests on what is hidden: groups, output tables and draws. Somebody who knew the groups and "
@@ -132,8 +127,6 @@ def limits(release: Release, form: Drawn) -> list[str]:
     if form.order == "input":
         said.append("The rows stand in the order of the input: whoever knows that order knows which row is whose.")
     told = _TOLD["permuted" if form.values == "permuted" else "own" if form.columns == "permuted" else "drawn"]
-    if any(entry.get("name") == "delta-probability" for entry in release.guarantees):
-        said.append(_SHARE)
     said += [sentence.format(among=form.among) for sentence in told]
     others = sorted({name for table in release.tables for name in table.names("insensitive")})
     if others and form.columns == "permuted":
@@ -145,7 +138,7 @@ def limits(release: Release, form: Drawn) -> list[str]:
             f"Published unchanged, as declared: {', '.join(others)}. Whoever knows these of a person can use them "
             "to find the row; no promise covers them."
         )
-    if not release.algorithm_safe:
+    if not release.has_safe_method:
         said.append("The release is not algorithm-safe: the groups depend on sensitive values.")
     said += [
         "The promises are about this release alone. A second release about the same people, or a second draw from the "

@@ -2,33 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.forms.coverage import Coverage
 from undercover.forms.looking.rows import CHUNK, ShownRows
 from undercover.threads import parallel
 
 Floats = NDArray[np.float64]
-_MOST_PAIRS = 1 << 24  # of cells of two columns that are counted before they are spread over bins
+Integers = NDArray[np.int64]
+Add = Callable[[slice, NDArray[np.int32], Floats], None]
+_MOST_PAIRS = 1 << 21  # of cells of two columns that are counted before they are spread over bins
+_MOST_COUNTS = 1 << 20  # of cells of a column with values or bins of another one that are held at once, 8 bytes each
+_AT_ONCE = 1 << 15  # rows at a time where a column has more cells than that
 
 
 class Touches(NamedTuple):
     """The bins that cells touch: those of cell c are ``starts[c]:starts[c + 1]``, each by a share of the cell."""
 
-    starts: NDArray[np.int64]
-    bins: NDArray[np.int64]
+    starts: Integers
+    bins: NDArray[np.int32]
     shares: Floats
 
     @classmethod
-    def of(cls, shares: Floats) -> Touches:
-        """Of (n_cells, n_bins) shares."""
-        cells, bins = np.nonzero(shares)
-        starts = np.searchsorted(cells, np.arange(len(shares) + 1)).astype(np.int64)
-        return cls(starts, bins.astype(np.int64), shares[cells, bins])
+    def of(cls, cover: Coverage, bins: Integers, n_bins: int) -> Touches:
+        """The share of the positions a cell covers that lies in each bin; ``bins`` (n_positions,) are theirs.
+
+        Cells are looked at some after the others: a table of all cells and bins would outgrow the release.
+        """
+        starts, found, shares = [0], [np.zeros(0, np.int32)], [np.zeros(0)]
+        segments = np.flatnonzero(np.append(True, bins[1:] != bins[:-1])) if len(bins) else np.zeros(0, np.int64)
+        sizes = np.diff(np.append(segments, len(bins)))
+        before = np.zeros((len(segments) + 1, n_bins), dtype=np.int64)  # positions of each bin before a segment
+        before[np.arange(len(segments)) + 1, bins[segments]] = sizes
+        before = np.cumsum(before, axis=0)
+        own = bins[segments]
+        some = max(1, _MOST_COUNTS // max(n_bins, 1))
+        for first, last in _pieces(cover.starts, some):
+            runs = slice(cover.starts[first], cover.starts[last])
+            counts = _below(cover.high[runs] + 1, segments, before, own)
+            counts -= _below(cover.low[runs], segments, before, own)
+            counts = np.add.reduceat(counts, cover.starts[first:last] - cover.starts[first], axis=0)
+            cells, touched = np.nonzero(counts)
+            found.append(touched.astype(np.int32))
+            shares.append(counts[cells, touched] / cover.sizes[first:last][cells])
+            starts += (starts[-1] + np.cumsum(np.bincount(cells, minlength=last - first))).tolist()
+        return cls(np.array(starts, dtype=np.int64), np.concatenate(found), np.concatenate(shares))
+
+    def of_cells(self, cells: Integers) -> Touches:
+        """The same of some cells, numbered anew."""
+        times = np.diff(self.starts)[cells]
+        ends = np.cumsum(times)
+        at = np.arange(int(times.sum())) + np.repeat(self.starts[cells] - ends + times, times)
+        return Touches(np.concatenate([[0], ends]), self.bins[at], self.shares[at])
+
+    def spread(self, people: Floats, n_bins: int) -> Floats:
+        """(n_bins,) the people of each bin, from those of each cell."""
+        each = np.repeat(people, np.diff(self.starts))
+        each *= self.shares
+        return np.bincount(self.bins, each, minlength=n_bins).astype(np.float64)
+
+
+def _pieces(starts: Integers, most: int) -> Iterator[tuple[int, int]]:
+    """Cells some after the others, of which no more than ``most`` runs are looked at together, or one cell."""
+    first, n_cells = 0, len(starts) - 1
+    while first < n_cells:
+        last = max(first + 1, int(np.searchsorted(starts, starts[first] + most, side="right")) - 1)
+        yield first, last
+        first = last
+
+
+def _below(positions: Integers, segments: Integers, before: Integers, own: Integers) -> Integers:
+    """(n, n_bins) how many positions of each bin lie before each position; bins are constant within segments."""
+    segment = np.searchsorted(segments, positions, side="right") - 1
+    found = before[segment]
+    found[np.arange(len(positions)), own[segment]] += positions - segments[segment]
+    return found
+
+
+def spread_items(cells: NDArray[Any], touches: Touches, shape: tuple[int, int], add: Add) -> Floats:
+    """(n_bins, width) = ``shape``: what ``add`` adds for items to a table by cell, spread over the bins of the cells.
+
+    ``cells`` (n_items,) have the bins of ``touches``. ``add`` is given a slice of items, their cells, and a table
+    (n_cells, width) to add to: of all cells, or where these are many of the cells of some items.
+    """
+    from undercover.forms.looking.kernels import spread_cells
+
+    found, (_, width), n_cells = np.zeros(shape), shape, len(touches.starts) - 1
+    whole = n_cells * width <= _MOST_COUNTS
+    at_once = CHUNK if whole else _AT_ONCE
+    table = np.zeros((n_cells, width)) if whole else None
+    for first in range(0, len(cells), at_once):
+        items = slice(first, min(first + at_once, len(cells)))
+        if table is not None:
+            add(items, cells[items].astype(np.int32), table)
+            continue
+        used, place = np.unique(cells[items], return_inverse=True)
+        part = np.zeros((len(used), width))
+        add(items, place.reshape(-1).astype(np.int32), part)
+        spread_cells(part, touches.of_cells(used), found)
+    if table is not None:
+        spread_cells(table, touches, found)
+    return found
 
 
 def together(
@@ -59,23 +138,34 @@ def cell_counts(shown: ShownRows, threads: int) -> list[Floats]:
 
 
 def pair_counts(
-    shown: ShownRows, pairs: Sequence[tuple[int, int]], shares: Sequence[Floats], threads: int
+    shown: ShownRows,
+    pairs: Sequence[tuple[int, int]],
+    touches: Sequence[Touches],
+    sizes: Sequence[int],
+    threads: int,
 ) -> list[Floats]:
-    """Of pairs of columns (n_bins, n_bins) expected rows; ``shares`` are (n_cells, n_bins) of every column."""
-    from undercover.forms.looking.kernels import spread_cells
+    """Of pairs of columns (n_bins, n_bins) expected rows; every column has its ``touches`` and number of bins."""
+    from undercover.forms.looking.kernels import cross_shares, spread_cells
 
     def of_pair(pair: tuple[int, int]) -> Floats:
         a, b = pair
-        if len(shares[a]) * len(shares[b]) <= _MOST_PAIRS:
-            found = np.zeros((shares[a].shape[1], len(shares[b])))
-            spread_cells(_cells_of_both(shown, a, b), Touches.of(shares[a]), found)
-            return np.asarray(found @ shares[b])
-        return _spread_over(shown, a, b, shares)
+        n_cells = [shown.covers[j].n_cells for j in pair]
+        if n_cells[0] * n_cells[1] <= _MOST_PAIRS:
+            once = np.zeros((sizes[a], n_cells[1]))
+            spread_cells(_cells_of_both(shown, a, b), touches[a], once)
+            found = np.zeros((sizes[b], sizes[a]))
+            spread_cells(np.ascontiguousarray(once.T), touches[b], found)
+            return np.ascontiguousarray(found.T)
+
+        def add(rows: slice, cells: NDArray[np.int32], table: Floats) -> None:
+            cross_shares(cells, shown.cells[b][rows].astype(np.int32), shown.weights_of(rows), touches[b], table)
+
+        return spread_items(shown.cells[a], touches[a], (sizes[a], sizes[b]), add)
 
     return parallel(of_pair, pairs, threads, steps=shown.n_rows * len(pairs))
 
 
-def _cells_of_both(shown: ShownRows, a: int, b: int) -> NDArray[np.uint32]:
+def _cells_of_both(shown: ShownRows, a: int, b: int) -> Floats:
     """(n_cells, n_cells) rows."""
     from undercover.forms.looking.kernels import cross_cells
 
@@ -88,37 +178,62 @@ def _cells_of_both(shown: ShownRows, a: int, b: int) -> NDArray[np.uint32]:
     return table.astype(np.float64)
 
 
-def _spread_over(shown: ShownRows, a: int, b: int, shares: Sequence[Floats]) -> Floats:
-    """The same where there are too many pairs of cells: row by row, the cells of one column over the bins they touch.
+def value_bins(
+    shown: ShownRows,
+    place: int,
+    bin_of: Integers,
+    touches: Sequence[Touches],
+    sizes: Sequence[int],
+    threads: int,
+) -> list[Floats]:
+    """Of every column (n_bins, n_value_bins) expected rows, by bins of the sensitive column at a ``place``.
 
-    The other column's are spread when all are counted.
+    ``bin_of`` (n_labels,) are the bins of the original's values; published values that it does not have count nowhere.
     """
-    from undercover.forms.looking.kernels import cross_shares
-
-    table, touches = np.zeros((len(shares[a]), shares[b].shape[1])), Touches.of(shares[b])
-    for rows in shown.chunks:
-        cells, others = (shown.cells[j][rows].astype(np.int32) for j in (a, b))
-        cross_shares(cells, others, shown.weights_of(rows), touches, table)
-    return np.asarray(shares[a].T @ table)
-
-
-def value_counts(shown: ShownRows, place: int, threads: int) -> list[Floats]:
-    """Of every column (n_cells, n_values) expected rows with each value of the sensitive column at a ``place``."""
     from undercover.forms.looking.kernels import cross_groups, cross_values
 
-    secret = shown.secrets[place]
+    secret, count = shown.secrets[place], int(bin_of.max(initial=-1)) + 1
+    outside = secret.place >= len(bin_of)
+    bins = np.where(outside, count, bin_of[np.where(outside, 0, secret.place)])
 
-    def add(rows: slice, tables: list[Floats]) -> None:
-        for codes, table in zip(shown.cells, tables, strict=True):
-            cells = codes[rows].astype(np.int32)
+    def of_column(column: int) -> Floats:
+        def add(rows: slice, cells: NDArray[np.int32], table: Floats) -> None:
             if secret.held is None:
                 assert secret.codes is not None
-                cross_values(cells, secret.codes[rows], secret.place, table)
+                cross_values(cells, secret.codes[rows], bins, table)
             else:
-                groups, weights = secret.groups(rows), shown.weights_of(rows)
-                cross_groups(cells, groups, weights, secret.held, secret.place, table)
+                cross_groups(cells, secret.groups(rows), shown.weights_of(rows), secret.held, bins, table)
 
-    return together(shown, [(cover.n_cells, secret.n_values) for cover in shown.covers], add, threads)
+        found = spread_items(shown.cells[column], touches[column], (sizes[column], count + 1), add)
+        return np.ascontiguousarray(found[:, :count])
+
+    return parallel(of_column, range(len(shown.cells)), threads, steps=shown.n_rows * len(shown.cells))
+
+
+def value_counts(shown: ShownRows, place: int, column: int) -> tuple[Integers, Integers, Floats]:
+    """The cells of a column, each with every value of the sensitive column at a ``place`` it has, and expected rows."""
+    secret, n_cells = shown.secrets[place], shown.covers[column].n_cells
+    keys, rows = [np.zeros(0, np.int64)], [np.zeros(0)]
+    for some in shown.chunks:
+        own, values, each = secret.entries(some, shown.weights_of(some))
+        key, sums = _summed(shown.cells[column][some][own].astype(np.int64) * secret.n_values + values, each)
+        keys.append(key)
+        rows.append(sums)
+        if n_cells * secret.n_values <= _MOST_COUNTS:
+            key, sums = _summed(np.concatenate(keys), np.concatenate(rows))
+            keys, rows = [key], [sums]
+    key, sums = _summed(np.concatenate(keys), np.concatenate(rows))
+    return key // secret.n_values, key % secret.n_values, sums
+
+
+def _summed(keys: Integers, weights: Floats) -> tuple[Integers, Floats]:
+    """The distinct keys in ascending order, and the weight of each."""
+    if not len(keys):
+        return keys, weights
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    return keys[first], np.add.reduceat(weights[order], first)
 
 
 def crossed_bins(

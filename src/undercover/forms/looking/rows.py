@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import DataError
+from undercover.errors import DataError, described
 from undercover.forms.boxes import value_codes
 from undercover.forms.coverage import Coverage
 from undercover.forms.dealt.law import Law
@@ -25,6 +25,7 @@ from undercover.forms.distribution import Distribution
 from undercover.forms.meaning import NOTHING, Values, domain_values
 from undercover.forms.spread import positions_of_codes
 from undercover.model.table import EncodedColumn, Table
+from undercover.model.verdict import among_values
 from undercover.threads import parallel
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ MANY = 500_000  # rows from which on a release is gone through rather than read 
 CHUNK = 1 << 17  # rows at a time
 _MOST_COUNTS = 1 << 22  # people times values that are counted at once, 8 bytes each, in every thread
 _AT_ONCE = 4096  # people whose bits are held at once
+_MOST_BITS = 1 << 29  # of cells and people, a bit each, that are held at once
 _ROOM = 1 << 18  # pairs of a row and a person that are held at once
 _EQUAL = 1.0 - 1e-12
 
@@ -159,7 +161,7 @@ def published_rows(reading: Reading, original: Table, known: Sequence[str]) -> S
         meanings = domain_values(original[name]).read_all(labels, reading.main.form(name))
         wrong = [label for label, meaning in zip(labels, meanings, strict=True) if meaning == NOTHING]
         if wrong and reading.covers:
-            raise DataError(f"The cell {wrong[0]!r} of `{name}` stands for no value of the original column.")
+            raise DataError(f"Cells of `{name}` stand for no value of the original column: {described(wrong)}.")
         covers.append(Coverage.of_meanings(meanings, original[name].domain.size))
     return _shown(reading, original, known, covers, original.schema.sensitive)
 
@@ -224,18 +226,39 @@ def look_for(shown: ShownRows, people: Table, target_of: Integers, targets: Inte
         matches[rows] = found[mine]
         for secret, weights in zip(shown.secrets, counts, strict=True):
             truth = people[secret.name].codes[rows].astype(np.int64)
-            believed, hit = _believed(secret.law, found, weights, mine, truth)
+            missing = people[secret.name].domain.missing_code
+            believed, hit = _believed(secret.law, found, weights, mine, truth, missing)
             attribute[secret.name][rows], hits[secret.name][rows] = believed, hit
     return Disclosure(matches, attribute, hits)
 
 
 def _believed(
-    law: Law | None, matches: Integers, counts: Floats, target_of: Integers, truth: Integers
+    law: Law | None,
+    matches: Integers,
+    counts: Floats,
+    target_of: Integers,
+    truth: Integers,
+    missing: int | None = None,
 ) -> tuple[Floats, Floats]:
-    """Probability of the true value of every person and of a right guess, from what the rows that fit show."""
+    """Probability of the true value of every person and of a right guess, from what the rows that fit show.
+
+    ``missing`` is the code of a missing value. Of somebody who has a value, both are asked among those who have one.
+    """
     shares = counts / np.maximum(matches, 1)[:, None]
     if law is not None:
         shares = law.believed(np.arange(shares.shape[1]), shares, (shares @ law.spread)[:, None])
+    if missing is not None:
+        lacking, lost = truth == missing, shares[:, missing].copy()
+        found = _most_believed(shares, matches, target_of, truth)
+        shares[:, missing] = 0.0
+        believed, hits = _most_believed(shares, matches, target_of, truth)
+        believed = among_values(believed, lost[target_of])
+        return np.where(lacking, found[0], believed), np.where(lacking, found[1], hits)
+    return _most_believed(shares, matches, target_of, truth)
+
+
+def _most_believed(shares: Floats, matches: Integers, target_of: Integers, truth: Integers) -> tuple[Floats, Floats]:
+    """Probability of the true value of every person and of a right guess, from (n_targets, n_values) beliefs."""
     highest = shares.max(axis=1, initial=0.0)
     ties = (shares >= highest[:, None] * _EQUAL).sum(axis=1)
     there = matches[target_of] > 0
@@ -249,7 +272,8 @@ def _counted(shown: ShownRows, targets: Integers, threads: int) -> Iterator[tupl
     widest = max((secret.n_values for secret in shown.secrets), default=1)
     at_once = max(256, _MOST_COUNTS // widest)
     if not shown.exact:
-        at_once = min(at_once, _AT_ONCE)
+        n_cells = sum(cover.n_cells for cover in shown.covers)
+        at_once = min(at_once, _AT_ONCE, max(256, _MOST_BITS // max(n_cells, 1) // 256 * 256))
     chunks = shown.chunks
     for first in range(0, len(targets), at_once):
         some = np.ascontiguousarray(targets[first : first + at_once].astype(np.int32))

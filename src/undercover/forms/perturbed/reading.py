@@ -24,13 +24,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.arrays import tally
-from undercover.errors import DataError, NotTold, listed
+from undercover.errors import DataError, NotTold, described
 from undercover.exact import exact
 from undercover.forms.against import read_boxes
 from undercover.forms.answers.sampling import sampling_of
 from undercover.forms.boxes import match
 from undercover.forms.chance import MOST_ITEMS, Check, check_sum
-from undercover.forms.classes import Classes, standing_for, with_suppressed
+from undercover.forms.classes import Classes, standing_for, with_declared, with_suppressed
 from undercover.forms.coverage import located
 from undercover.forms.disclosure import Disclosure
 from undercover.forms.estimates import Estimates, Shown, without_sensitive
@@ -125,7 +125,8 @@ class PerturbedReading(Reading):
     def classes(self) -> Classes:
         """Cells, each of as many people as it says."""
         alike = self.rows_alike(self.main.names("sensitive"))
-        return with_suppressed(standing_for(alike, self.form.people), self.release.suppressed_rows)
+        cells = with_suppressed(standing_for(alike, self.form.people), self.release.suppressed_rows)
+        return with_declared(cells, self.distinct)
 
     def disclosure(
         self, known: Sequence[str], original: Table, target_of: Rows, targets: Rows, threads: int
@@ -202,7 +203,7 @@ class PerturbedReading(Reading):
             declared = original[name].settings.domain if name in original.columns else None
             published = classes.sensitive[name].labels
             strange = [label for label in published if label not in set(declared or published)]
-            note = f"Outside the declared domain: {listed(strange, limit=5)}." if strange else ""
+            note = f"Outside the declared domain: {described(strange)}." if strange else ""
             findings.append(
                 Finding("values-declared", {"column": name}, 0, len(strange), not strange, sense="at most", note=note)
             )

@@ -23,13 +23,14 @@ TITLES = {"rho2": "ρ2: highest confidence afterwards", "growth": "Δ: largest r
 
 def guarantee_facts(release: Release) -> dict[str, Any] | None:
     """What other k and p would have promised, and where a release stands; ``None`` of any other method."""
-    noise = read(release).channel
+    reading = read(release)
+    noise = reading.channel
     if noise is None:
         return None
     given = release.parameters
     bound: Bound = "paper" if given.get("bound") == "paper" else "tight"
     skew, p = float(exact(given.get("skew", 1))), float(noise.p)
-    smallest = next(int(entry["actual"]) for entry in release.guarantees if entry["name"] == "k-anonymity")
+    smallest = 1 if reading.people is None or not len(reading.people) else int(reading.people.min())
     k = 1 if given.get("labels") == "driven" else smallest
     rho1 = float(exact(given["rho"][0])) if given.get("rho") else None
     known = guarantee_grid(

@@ -65,6 +65,10 @@ class _Bounded(Promise):
         holds = actual is not None and actual <= required
         return Finding(self.name, self.parameters(), required, actual, holds, note=problem, sense=self.sense)
 
+    def is_vacuous(self, classes: Classes) -> bool:
+        """Nobody can be more than sure."""
+        return exact(self._promised) >= 1
+
     @property
     def _promised(self) -> Number:
         raise NotImplementedError
@@ -105,6 +109,7 @@ class RhoBreach(_Bounded):
 
     name: ClassVar[str] = "rho-breach"
     short: ClassVar[Short] = {"rho2": {"rho1": Given("rho1=0.2,rho2=0.5", needed=True), **NOISE}}
+    shown_as: ClassVar[str | None] = "rho2"
 
     rho1: Number
     rho2: Number

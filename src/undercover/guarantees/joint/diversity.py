@@ -25,6 +25,7 @@ from undercover.forms.meaning import Values
 from undercover.guarantees.checking import Outcome, Promise, Topic, conclude
 from undercover.guarantees.joint.sets import Intersections, smallest
 from undercover.guarantees.joint.tables import set_bits, together
+from undercover.model.beliefs import JointBeliefs, at_least_left
 from undercover.model.finding import Finding, Sense
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.protocols import Cover, Short
@@ -123,6 +124,10 @@ class JointDiversity(Promise):
             "checked against this table and all of them.",
         ]
 
+    def is_vacuous(self, classes: Classes) -> bool:
+        """One value is always left."""
+        return self.l == 1
+
     def check(self, classes: Classes) -> Finding:
         """Find the combination that leaves fewest values."""
         wrong = self._differences(classes)
@@ -139,6 +144,11 @@ class JointDiversity(Promise):
             actual[members] = [found[own[index]] for index in members]
         outcome = Outcome(actual, actual >= self.l, column.name)
         return conclude(self, classes, [outcome], required=self.l)
+
+    def holds_jointly(self, beliefs: JointBeliefs) -> bool | None:
+        """Whether l values stay possible with these releases; the tables of others are not among them."""
+        found = beliefs.decide(lambda block: at_least_left(block, self.l))
+        return None if found and self.others else found
 
     def _differences(self, classes: Classes) -> list[str]:
         if len(classes.sensitive) != 1:

@@ -21,7 +21,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import DataError, listed
+from undercover.errors import DataError, described, listed
 from undercover.guarantees.joint.sets import is_acyclic
 from undercover.guarantees.joint.tables import Together
 from undercover.model.cells import EVERYTHING, read_interval, read_set
@@ -103,9 +103,7 @@ def shared_cells(joined: Together, *, nested: bool, known: tuple[str, ...] | Non
             if meet[i, j] and not _nested(covered[i], covered[j])
         ]
         if crossing:
-            problems.append(
-                f"Cells of `{name}` cross, or cannot be told apart: {crossing[0][0]!r} and {crossing[0][1]!r}."
-            )
+            problems.append(f"Cells of `{name}` cross, or cannot be told apart: {len(crossing):,} pairs of them.")
         cells.append(column)
         overlaps.append(meet)
         for table, own in zip(known_cells, column, strict=True):
@@ -146,7 +144,7 @@ def _unplaced(joined: Together, name: str) -> list[str]:
             ]
             if strange and theirs != [None]:
                 problems.append(
-                    f"`{name}`: `{second.name}` does not know the cells {listed(strange, limit=3)} of `{first.name}`, "
+                    f"`{name}`: `{second.name}` does not know {described(strange)} of `{first.name}`, "
                     "so nobody can tell which of its own they meet."
                 )
     return problems

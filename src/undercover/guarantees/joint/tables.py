@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.errors import DataError, SchemaError, listed, unknown
+from undercover.errors import DataError, SchemaError, listed, shape_of, unknown
 from undercover.forms import read
 from undercover.forms.classes import Classes, classes_of_table, whole_numbers
 from undercover.model.form import BUCKET, COUNT
@@ -183,9 +183,9 @@ def _difference(reference: Published, table: Published) -> str | None:
     ours = dict(zip(reference.values, reference.totals.tolist(), strict=True))
     theirs = dict(zip(table.values, table.totals.tolist(), strict=True))
     absent = [label for label in theirs if label not in ours]
-    other = [f"the value {label!r}, which `{reference.name}` does not have" for label in absent]
+    other = [f"{shape_of(label)}, which `{reference.name}` does not have" for label in absent]
     other += [
-        f"{theirs.get(label, 0):,} rows with {label!r} where `{reference.name}` has {count:,}"
+        f"{theirs.get(label, 0):,} rows with one value where `{reference.name}` has {count:,}"
         for label, count in ours.items()
         if (theirs.get(label, 0) > count if table.hidden else theirs.get(label, 0) != count)
     ]

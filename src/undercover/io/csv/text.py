@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
-from undercover.errors import DataError, OutputError, listed
+from undercover.errors import DataError, OutputError, damaged, listed, unreadable, unwritable
 from undercover.io.cells import texts
 from undercover.io.coded.columns import Tell, coded_table
 from undercover.io.csv.quotes import Quotes, Watched
@@ -107,7 +107,7 @@ def write_csv(table: pa.Table, path: str | os.PathLike[str]) -> None:
         with open(path, "wb") as stream:
             write_csv_to(table, stream)
     except OSError as error:
-        raise OutputError(f"`{path}` cannot be written: {error.strerror or error}.") from error
+        raise OutputError(unwritable(f"`{path}`", error)) from error
 
 
 def write_csv_to(table: pa.Table, stream: BinaryIO) -> None:
@@ -236,9 +236,9 @@ def _arrow_read(
         if "invalid UTF8" in str(error):
             raise _first_wrong_byte(path) from error
         check_quotes(path, encoding, separator)
-        raise DataError(_ragged(path, separator, encoding, str(error))) from error
+        raise DataError(_ragged(path, separator, encoding)) from error
     except OSError as error:
-        raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from error
+        raise DataError(unreadable(f"`{path}`", error)) from error
     _refuse(path, marks)
     return table, marks
 
@@ -307,7 +307,7 @@ def _undecodable(path: Path, encoding: str) -> Iterator[tuple[int, UnicodeDecode
                 yield number, error
 
 
-def _ragged(path: Path, separator: str, encoding: str, message: str) -> list[str]:
+def _ragged(path: Path, separator: str, encoding: str) -> list[str]:
     """Rows with too few or too many fields, each with its line."""
     problems: list[str] = []
     expected = 0
@@ -324,7 +324,11 @@ def _ragged(path: Path, separator: str, encoding: str, message: str) -> list[str
                     break
     except DataError as error:
         problems += [f"`{path}`, {problem}" for problem in error.problems]
-    return problems or [f"`{path}` is not a CSV file that can be read: {message}."]
+    return problems or [
+        f"`{path}` is not a CSV file that can be read: its lines have not as many cells as its header. Look for "
+        "cells that hold the separator or line breaks and are not between quotation marks, or name the separator: "
+        f"{in_data(separator=...)}."
+    ]
 
 
 def sample(path: Path) -> bytes:
@@ -333,11 +337,9 @@ def sample(path: Path) -> bytes:
         with open_binary(path) as stream:
             return stream.read(SAMPLE)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataError(
-            f"`{path}` is named .gz but cannot be unpacked: {error}. Compress it again, or rename it if it is plain."
-        ) from error
+        raise DataError(damaged(f"`{path}`", "it cannot be unpacked to its end")) from error
     except OSError as error:
-        raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from error
+        raise DataError(unreadable(f"`{path}`", error)) from error
 
 
 def open_text(path: Path, encoding: str) -> TextIO:

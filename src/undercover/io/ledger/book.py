@@ -27,7 +27,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
-from undercover.errors import DataError, OutputError, unknown
+from undercover.errors import DataError, OutputError, unknown, unreadable, unwritable
 from undercover.io.ledger.people import Digests, Key, array_of, columns_named, digests, keys_of, shared
 from undercover.io.plain import as_json
 from undercover.io.release.contents import MANIFEST, PUBLIC, misfits
@@ -120,7 +120,7 @@ class Ledger:
                 raise ValueError("people are known by no column")
             return found
         except OSError as error:
-            raise DataError(f"The ledger `{place}` cannot be read: {error.strerror or error}.") from error
+            raise DataError(unreadable(f"The ledger `{place}`", error)) from error
         except ValidationError as error:
             raise DataError(f"`{place}` is not a ledger, or was changed by hand: {misfits(error)}.") from error
         except MALFORMED as error:
@@ -292,7 +292,7 @@ class Ledger:
         try:
             handle = os.open(f"{os.fspath(self.path)}.lock", os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
-            raise OutputError(f"The ledger `{self.path}` cannot be written: {error.strerror or error}.") from error
+            raise OutputError(unwritable(f"The ledger `{self.path}`", error)) from error
         try:
             if locked(handle) == "unknown":
                 raise OutputError(

@@ -14,7 +14,7 @@ from xml.etree.ElementTree import ParseError
 
 import pyarrow as pa
 
-from undercover.errors import DataError, MissingExtraError, listed, unknown
+from undercover.errors import DataError, MissingExtraError, damaged, listed, unknown, unreadable
 from undercover.io.cells import beyond, column, whole, written
 from undercover.io.limits import check_workbook
 from undercover.io.office.zeros import leading_zeros, letters_of
@@ -44,9 +44,9 @@ def read_excel(path: Path, sheet: str | None = None) -> tuple[pa.Table, str]:
             if isinstance(cell := rows[row - start[0]][place - start[1]], float) and cell >= 0 and cell.is_integer():
                 rows[row - start[0]][place - start[1]] = f"{int(cell):0{digits}d}"
     except (calamine.CalamineError, ParseError, *BROKEN_ARCHIVE, *MALFORMED) as error:
-        raise DataError(f"`{path}` is not an Excel file that can be read: {error}.") from error
+        raise DataError(damaged(f"`{path}`", "it is not an Excel file that can be read")) from error
     except OSError as error:
-        raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from error
+        raise DataError(unreadable(f"`{path}`", error)) from error
     where = f"`{path}`, sheet `{name}`"
     if merged:
         row, place = merged[0][0]

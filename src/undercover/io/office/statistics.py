@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from undercover.errors import DataError, MissingExtraError, listed
+from undercover.errors import DataError, MissingExtraError, damaged, listed
 from undercover.io.cells import column
 from undercover.io.limits import check_cells
 from undercover.model.formats.writing import Writing
@@ -41,11 +41,11 @@ def read_statistics(path: Path, encoding: str | None = None) -> tuple[pa.Table, 
         raise MissingExtraError("pyreadstat", "office", "Reading a file of SPSS, Stata or SAS") from error
     function, kind = PROGRAMS[path.suffix.lower()]
     try:
-        _, about = getattr(pyreadstat, function)(str(path), metadataonly=True, encoding=encoding)
+        _, about = getattr(pyreadstat, function)(str(path), metadataonly=True, output_format="dict", encoding=encoding)
         check_cells(path, about.number_rows or 0, about.number_columns or 0, _PER_BYTE)
         cells, about = getattr(pyreadstat, function)(str(path), output_format="dict", encoding=encoding)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, MemoryError, *MALFORMED) as error:
-        raise DataError(f"`{path}` cannot be read as {kind}: {error}.") from error
+        raise DataError(damaged(f"`{path}`", f"it cannot be read as {kind}")) from error
     labelled: list[str] = []
     kept: list[str] = []
     columns = {}

@@ -26,8 +26,6 @@ _SHEET_NAME = 31
 
 def write_excel(table: PublishedTable, path: Path, writing: Mapping[str, Writing]) -> None:
     """Write a table into the only sheet of a workbook; the first row has the names of the columns."""
-    import xlsxwriter
-
     columns = [held(table.data.column(one.name), one.form, "xlsx") for one in table.columns]
     pairs = list(zip(table.columns, columns, strict=True))
     names = pa.array([one.name for one in table.columns], pa.string())
@@ -36,12 +34,8 @@ def write_excel(table: PublishedTable, path: Path, writing: Mapping[str, Writing
         said for one, cells in pairs if pa.types.is_string(cells.type) for said in check_cells(one.name, cells, "xlsx")
     ]
     refuse(problems, "xlsx")
-    options = {"constant_memory": True, "tmpdir": str(path.parent)}
-    with xlsxwriter.Workbook(str(path), options) as book:
-        book.set_properties({"created": NEVER})
-        sheet = book.add_worksheet(table.name[:_SHEET_NAME])
-        sheet.freeze_panes(1, 0)
-        sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{FORMATS['xlsx'].rows}"})
+    book, sheet = start_book(str(path), table.name, temporary=path.parent)
+    with book:
         shown = [_format(book, writing.get(one.name)) for one in table.columns]
         write = [_writer(sheet, cells.type) for cells in columns]
         for place, column in enumerate(table.columns):
@@ -50,6 +44,19 @@ def write_excel(table: PublishedTable, path: Path, writing: Mapping[str, Writing
             for place, cell in enumerate(cells):
                 if cell is not None:
                     write[place](row, place, cell, shown[place])
+
+
+def start_book(target: Any, name: str, temporary: Path | None = None) -> tuple[Any, Any]:
+    """A workbook without anything that says who made it or when, and its only sheet."""
+    import xlsxwriter
+
+    options = {"constant_memory": True, **({} if temporary is None else {"tmpdir": str(temporary)})}
+    book = xlsxwriter.Workbook(target, options)
+    book.set_properties({"created": NEVER})
+    sheet = book.add_worksheet(name[:_SHEET_NAME])
+    sheet.freeze_panes(1, 0)
+    sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{FORMATS['xlsx'].rows}"})
+    return book, sheet
 
 
 def _format(book: Any, writing: Writing | None) -> Any:

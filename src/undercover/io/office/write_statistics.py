@@ -36,7 +36,6 @@ def write_statistics(
 ) -> None:
     """Write a table; ``words`` are said of its columns, by their names."""
     import polars
-    import pyreadstat
 
     names = variables([one.name for one in table.columns], file_format)
     columns: dict[str, pa.Array] = {}
@@ -54,21 +53,28 @@ def write_statistics(
         values |= {variable: labels} if labels else {}
     refuse(problems, file_format)
     said = {
-        variable: _label(variable, one.name, words.get(one.name, ""), file_format)
+        variable: label_column(variable, one.name, words.get(one.name, ""), file_format)
         for variable, one in zip(names, table.columns, strict=True)
     }
     options: dict[str, Any] = {"column_labels": said, "variable_value_labels": values, "variable_format": shown}
-    if file_format == "dta":
-        options["version"] = _STATA_14
-    else:
+    if file_format == "sav":
         known = {own: writing.get(one.name) for own, one in zip(names, table.columns, strict=True) if own in values}
         options["variable_measure"] = {own: "ordinal" for own, one in known.items() if one is not None and one.ordered}
+    write_frame(polars.from_arrow(pa.table(columns)), path, file_format, options)
+
+
+def write_frame(frame: Any, path: Path, file_format: str, options: Mapping[str, Any]) -> None:
+    """Write a frame of polars with its labels; nothing in the file says when."""
+    import pyreadstat
+
     write = pyreadstat.write_dta if file_format == "dta" else pyreadstat.write_sav
+    version = {"version": _STATA_14} if file_format == "dta" else {}
     try:
-        frame = polars.from_arrow(pa.table(columns))
-        write(frame, str(path), **options)
+        write(frame, str(path), **options, **version)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError) as error:
-        raise DataError(f"The table cannot be written as a file of {FORMATS[file_format].title}: {error}.") from error
+        raise DataError(
+            f"The table cannot be written as a file of {FORMATS[file_format].title}. Choose the format csv or parquet."
+        ) from error
     _without_time(path, file_format)
 
 
@@ -118,7 +124,7 @@ def _digits(text: str) -> int:
     return len(text.partition(".")[2].partition("e")[0])
 
 
-def _label(variable: str, name: str, words: str, file_format: str) -> str:
+def label_column(variable: str, name: str, words: str, file_format: str) -> str:
     """What is said of a column, with its own name before where the file calls it another."""
     parts: Sequence[str] = [part for part in (name if variable != name else "", words) if part]
     label = ": ".join(parts)

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from undercover.errors import DataError
 from undercover.io.release.contents import DATASHEET
-from undercover.model.form import Buckets, Drawn, Form, Generalized, Perturbed
+from undercover.model.about import about_of
+from undercover.model.form import Buckets, Form
 from undercover.model.release import PublishedTable
 
 OLD = (
@@ -21,6 +21,11 @@ OLD = (
     "those it names, and what is promised of them was recomputed. Nobody can tell whether "
     f"`{DATASHEET}` was changed, whether a column was given another role, or whether a promise was recorded of other "
     "columns. Ask the holder to write the release anew, or for the private part beside it."
+)
+
+UNNUMBERED = (
+    "OLD RELEASE, or one whose manifest was cut down to look like one: release.json does not say its layout. Whether "
+    "something was taken out of it, nobody can tell. Ask the holder to write the release anew."
 )
 
 _SINCE = ("layout", "corruption_robust")
@@ -57,14 +62,7 @@ def form_by_old_rules(method: str, parameters: Mapping[str, Any], tables: Sequen
     names = {table.name for table in tables}
     if {"qit", "sat"} <= names:
         return Buckets(joined="joined" if "joined" in names else None)
-    if method == "mutual-cover":
-        return Drawn(order="input" if parameters.get("keep_order") else "shuffled")
-    if method == "perturbed-generalization":
-        used = parameters.get("used", {})
-        if "p" not in used or "domain" not in used:
-            raise DataError("The manifest does not say how values were perturbed, so they cannot be read.")
-        return Perturbed(keep=used["p"], domain=tuple(str(value) for value in used["domain"]))
-    return Generalized(one_level=method in ("incognito", "noncentralized"))
+    return about_of(method).unstated_form(parameters)
 
 
 def recipe_by_old_rules(run: Mapping[str, Any]) -> dict[str, Any]:

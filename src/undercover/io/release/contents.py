@@ -38,15 +38,22 @@ It rises when an earlier reader would misread what is written. A key more is tol
 
 KEYS = {
     "the manifest": (
-        *("undercover", "layout", "method", "guarantees", *STATEMENTS, "form", "tables", "suppressed_rows", "warnings"),
-        "files",
+        *("undercover", "layout", "method", "guarantees", *STATEMENTS, "choice", "form", "tables", "suppressed_rows"),
+        *("warnings", "files"),
     ),
     "the method": ("name", "parameters"),
+    "the choice": ("basis", "refused"),
     "a table": ("name", "file", "rows", "sha256", "parts", "escaped", "columns"),
     "a part": ("file", "rows", "sha256"),
-    "a column": ("name", "role", "form", "ends", "variable", "digits", "written"),
+    "a column": ("name", "role", "form", "ends", "spellings", "variable", "digits", "written"),
 }
 """The keys of ``release.json``, by what has them. Those of a promise are its parameters, those of a form its fields."""
+
+
+ALWAYS = KEYS["the manifest"]
+"""Keys of the manifest that are always written; those of a promise are ``ALWAYS_OF_A_PROMISE``."""
+
+ALWAYS_OF_A_PROMISE = ("name", "required", "actual", "holds", "columns")
 
 
 def public_part(place: str | os.PathLike[str]) -> Path:
@@ -61,6 +68,12 @@ def public_part(place: str | os.PathLike[str]) -> Path:
 def is_withheld(place: str | os.PathLike[str]) -> bool:
     """Whether the tables of a release are kept back: nobody has accepted it yet."""
     return public_part(place).absolute().name == WITHHELD
+
+
+def has_datasheet(folder: Path) -> bool:
+    """Whether there is a datasheet that says anything."""
+    path = folder / DATASHEET
+    return path.is_file() and path.stat().st_size > 0
 
 
 def read_json(path: Path) -> Any:
@@ -81,12 +94,26 @@ def unknown_keys(content: Mapping[str, Any]) -> Iterator[str]:
     """Keys that no manifest has, one sentence each."""
     yield from _beyond("the manifest", content)
     yield from _beyond("the method", content["method"])
+    yield from _beyond("the choice", content.get("choice") or {})
     for table in content["tables"]:
         yield from _beyond("a table", table)
         for part in table.get("parts") or ():
             yield from _beyond("a part", part)
         for column in table["columns"]:
             yield from _beyond("a column", column)
+
+
+def lacking_keys(content: Mapping[str, Any]) -> Iterator[str]:
+    """What a manifest of this layout always says and this one does not, one sentence each."""
+    if content["layout"] != LAYOUT:
+        yield f"{MANIFEST} says layout {content['layout']}; such layouts did not say a number, so it was changed."
+    lacking = [name for name in ALWAYS if name not in content]
+    if lacking:
+        yield f"{MANIFEST} lacks {listed(lacking)}, which layout {LAYOUT} always has: it was taken out."
+    for claim in content["guarantees"]:
+        lacking = [name for name in ALWAYS_OF_A_PROMISE if name not in claim]
+        if lacking and "columns" not in lacking:
+            yield f"{MANIFEST} does not say {listed(lacking)} of {claim.get('name')}: it was taken out."
 
 
 def _beyond(owner: str, entry: Mapping[str, Any]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from undercover.ending import changing
 from undercover.errors import DataError, OutputError
 from undercover.io.plain import as_json
 from undercover.io.release.contents import PRIVATE, PUBLIC, WITHHELD, misfits, read_json
@@ -80,6 +81,7 @@ def make_public(place: Path, decision: Decision) -> None:
         for file in tables.iterdir():
             file.chmod(usual & 0o666)
         tables.chmod(usual)
+        changing(place / PUBLIC)
         tables.rename(place / PUBLIC)
         sync(place)
     except OSError as error:

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from undercover import plugins
-from undercover.errors import DataError, InternalError, OutputError, ParameterError, listed
+from undercover.errors import DataError, InternalError, OutputError, ParameterError, listed, unwritable
 from undercover.io.parquet import SLICE, read_parquet, write_parquet, write_slices
 from undercover.io.plain import as_json
 from undercover.io.release.contents import DATASHEET, MANIFEST, PRIVATE, PUBLIC, WITHHELD, public_part
@@ -74,7 +74,7 @@ def save(
     look: Callable[[Path], Looked] | None = None,
     around: Around | None = None,
 ) -> Path:
-    """Write a run to a new folder, whose parent must exist; with ``force`` an existing release folder is replaced.
+    """Write a run to a new folder, and make those above it; with ``force`` an existing release folder is replaced.
 
     ``report`` and ``datasheet`` are the HTML pages of holder and recipient; ``summary``, what the report says with
     every figure unrounded, becomes ``private/report.json``. ``sign`` is the file of a private key; the ``verdict`` is
@@ -128,7 +128,7 @@ def load_checked(directory: str | os.PathLike[str]) -> tuple[Run, list[str]]:
     return run, public.problems
 
 
-def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
+def load_both(directory: str | os.PathLike[str], *, strict: bool = False) -> tuple[Run, Public]:
     """A run and its public part, which must be as the run wrote it; where it is not, its problems say so."""
     place = Path(directory)
     path = place / PRIVATE / "run.json"
@@ -136,7 +136,7 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
         raise DataError(f"There is no private/run.json in `{place}`. Give the folder that was written by publish.")
     content, schema, judged = read_run(path)
     method = (content["method"]["name"], without_seed(content["method"]["parameters"]))
-    public = read_public(public_part(place))
+    public = read_public(public_part(place), strict=strict)
     release = public.release
     if (place / PUBLIC).is_dir() and (place / WITHHELD).exists():
         public.problems.append(f"`{WITHHELD}` lies beside `{PUBLIC}`; a release is one or the other.")
@@ -164,6 +164,7 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
         policy=STANDARD if judged is None else judged.policy,
         judged=judged,
         made=content.get("made", ""),
+        engine=content.get("engine", {}),
     )
     return run, replace(public, recorded=content.get("release"))
 
@@ -235,6 +236,7 @@ def _write_private(
         "randomness": run.randomness,
         "made": run.made,
         "timings": run.timings,
+        "engine": run.engine,
         "groups": run.groups.count,
         "diagnostics": run.diagnostics,
         "self_test": run.self_test,
@@ -308,6 +310,4 @@ def _new_folder(target: Path, part: str, around: Around | None, *, force: bool) 
         cause = error.__cause__ if isinstance(error, OutputError) else error
         if not isinstance(cause, OSError):
             raise
-        raise OutputError(
-            f"The release cannot be written to `{target}`: {cause.strerror or cause}. Nothing was left behind."
-        ) from error
+        raise OutputError(f"{unwritable(f'The release in `{target}`', cause)} Nothing was left behind.") from error

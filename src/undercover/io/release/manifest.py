@@ -13,21 +13,23 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from undercover import plugins
 from undercover.errors import DataError, InternalError, UnknownFormError, VerificationError, listed
 from undercover.io.plain import as_json
-from undercover.io.release.before_forms import OLD, files_by_old_rules, form_by_old_rules, stripped
+from undercover.io.release.before_forms import OLD, UNNUMBERED, files_by_old_rules, form_by_old_rules, stripped
 from undercover.io.release.contents import (
+    ALWAYS,
     LAYOUT,
     MANIFEST,
     PACKAGE,
     check_layout,
     hashes,
+    lacking_keys,
     misfits,
     pieces_of,
     public_part,
@@ -35,16 +37,21 @@ from undercover.io.release.contents import (
     strange_files,
     unknown_keys,
 )
-from undercover.io.release.package import package
+from undercover.io.release.package import package, package_problems, said_in
 from undercover.io.release.parts import joined
 from undercover.io.release.tables import as_published, read_table, write_table
+from undercover.io.residue.cells import find_rows_in_cells
+from undercover.io.residue.found import Residue
 from undercover.memory import LARGE, Store
 from undercover.model.cells import CellForm
+from undercover.model.figures import counted
 from undercover.model.form import Form, form_entry, form_of_entry
 from undercover.model.formats import Files, Format
 from undercover.model.interval_ends import Ends
-from undercover.model.release import STATEMENTS, PublishedColumn, PublishedTable, Release
+from undercover.model.release import STATEMENTS, Basis, Choice, PublishedColumn, PublishedTable, Release
 
+HOLDERS_WORDS = "What is said of the table in words rests on the holder's word, and nothing here can check it"
+_LONGEST_NAME = 255  # bytes of the name of a file
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -59,6 +66,7 @@ class _Column(_Entry):
     ends: Ends = "exact"  # of intervals: values that occur, or rounded outwards
     variable: str | None = None  # what it is called in the file, where that is not its name
     digits: int | None = Field(None, ge=0, le=300)  # after the point, where every number of a CSV file has as many
+    spellings: Literal["distinct"] | None = None  # the holder says that spellings of one value are several
     written: str | None = None  # how the cells of a CSV file are read that are written as their source spelled them
 
 
@@ -97,13 +105,34 @@ class _Method(_Entry):
     parameters: dict[str, Any]
 
 
+class _Claim(_Entry):
+    """A promise: what every one has; the rest are its own parameters, which the guarantee checks."""
+
+    name: str
+    actual: float | Literal["inf"] | None = None
+    holds: bool | None = None
+    needs: str | None = None
+    columns: list[str] | None = None
+
+
+def _check_claim(claim: dict[str, Any]) -> dict[str, Any]:
+    _Claim.model_validate(claim)
+    return claim
+
+
+class _Choice(_Entry):
+    basis: Basis
+    refused: int | None = Field(None, ge=0, strict=True)
+
+
 class _Manifest(_Entry):
     undercover: str
     layout: int | None = Field(None, ge=1, strict=True)
     method: _Method
-    guarantees: list[dict[str, Any]]
+    guarantees: list[Annotated[dict[str, Any], AfterValidator(_check_claim)]]
     algorithm_safe: bool
     corruption_robust: bool = False
+    choice: _Choice | None = None
     tables: list[_Table]
     suppressed_rows: int
     form: dict[str, Any] | None = None
@@ -120,6 +149,16 @@ class Public:
     notes: list[str] = field(default_factory=list)
     content: Mapping[str, Any] = field(default_factory=dict)  # of the manifest, as it stands
     recorded: Mapping[str, Any] | None = None  # what the private run wrote into it, where it says so
+
+    @property
+    def lacking(self) -> list[str]:
+        """Keys that every manifest of this layout has and this one lacks."""
+        return [name for name in ALWAYS if name not in self.content]
+
+    @property
+    def is_old(self) -> bool:
+        """Whether the manifest does not say its layout, as none did before 0.1.0 was finished."""
+        return self.content.get("layout") is None
 
 
 def write_tables(
@@ -151,6 +190,7 @@ def write_tables(
         "method": {"name": release.method, "parameters": without_seed(release.parameters)},
         "guarantees": [without_seed(finding) for finding in release.guarantees],
         **{name: getattr(release, name) for name in STATEMENTS},
+        "choice": release.choice.to_dict(),
         "form": form_entry(release.form),
         "tables": tables,
         "suppressed_rows": release.suppressed_rows,
@@ -173,8 +213,12 @@ def load_release(folder: str | os.PathLike[str]) -> tuple[Release, list[str]]:
     return public.release, public.problems
 
 
-def read_public(folder: str | os.PathLike[str]) -> Public:
-    """The same, with what a reader must know besides and the manifest as it stands."""
+def read_public(folder: str | os.PathLike[str], *, strict: bool = False) -> Public:
+    """The same, with what a reader must know besides and the manifest as it stands.
+
+    Where it is ``strict`` the problems also say what files hold beside their cells: metadata, hidden sheets, bytes that
+    belong to nothing, keys of the data package that the release does not account for.
+    """
     place = Path(folder)
     content = _read_content(place)
     manifest = _manifest(place, content)
@@ -195,19 +239,38 @@ def read_public(folder: str | os.PathLike[str]) -> Public:
             for entry in manifest.guarantees
             if "columns" not in entry
         ]
-    tables = tuple(_read_table(place, entry, problems) for entry in manifest.tables)
+    notes: list[str] = []
+    package = read_json(place / PACKAGE) if strict and PACKAGE in files and (place / PACKAGE).is_file() else None
+    said = said_in(package)
+    residue = Residue() if strict else None
+    tables = tuple(_read_table(place, entry, problems, residue, said["columns"]) for entry in manifest.tables)
     release = Release(
         method=manifest.method.name,
         parameters=manifest.method.parameters,
         tables=tables,
         **{name: getattr(manifest, name) for name in STATEMENTS},
+        choice=Choice() if manifest.choice is None else Choice(**manifest.choice.model_dump()),
         suppressed_rows=manifest.suppressed_rows,
         guarantees=tuple(manifest.guarantees),
         warnings=tuple(manifest.warnings),
         version=manifest.undercover,
         form=_form(manifest, tables, problems),
     )
-    return Public(release, problems, [OLD] if manifest.files is None else [], content)
+    if residue is not None:
+        residue.add(find_rows_in_cells(tables))
+        problems += residue.problems
+        notes += residue.notes
+        if package is not None:
+            problems += package_problems(package, release, place, content["tables"])
+        words = [*said["about"], *said["columns"]]
+        if words:
+            notes.append(f"{HOLDERS_WORDS}: {listed(words)}.")
+    public = Public(release, problems, notes, content)
+    if public.is_old:
+        notes.insert(0, OLD if manifest.files is None else UNNUMBERED)
+    else:
+        problems += lacking_keys(content)
+    return public
 
 
 def _form(manifest: _Manifest, tables: Sequence[PublishedTable], problems: list[str]) -> Form:
@@ -255,30 +318,49 @@ def _manifest(place: Path, content: Any) -> _Manifest:
     except ValidationError as error:
         raise DataError(f"`{path}` is not the manifest of a release: {misfits(error)} missing or malformed.") from error
     named = [*(piece.file for entry in manifest.tables for piece in entry.pieces), *(manifest.files or ())]
+    odd = [name for name in named if not name.isprintable() or len(name.encode()) > _LONGEST_NAME]
+    if odd:
+        raise DataError(
+            f"`{path}` names {counted(len(odd), 'file')} by what cannot be a name: more than {_LONGEST_NAME} bytes, or "
+            "letters that are not printed. Ask the holder for the release as it was written."
+        )
     strange = [name for name in dict.fromkeys(named) if Path(name).name != name]
     if strange:
         raise DataError(f"`{path}` names files outside its folder: {listed(strange)}.")
     return manifest
 
 
-def _read_table(place: Path, entry: _Table, problems: list[str]) -> PublishedTable:
+def _read_table(
+    place: Path, entry: _Table, problems: list[str], residue: Residue | None, words: Mapping[str, Any]
+) -> PublishedTable:
     large = entry.rows >= LARGE
     store = Store() if large or entry.parts is not None else None
-    read = (_read_piece(place, piece, entry, problems, store) for piece in entry.pieces)
+    read = (_read_piece(place, piece, entry, problems, store, residue, words) for piece in entry.pieces)
     data = next(read) if store is None else joined(read, store)
     if entry.parts is not None and data.num_rows != entry.rows:
         problems.append(f"Table `{entry.name}` has {data.num_rows:,} rows where {MANIFEST} says {entry.rows:,}.")
     kept = [column for column in entry.columns if column.name in data.column_names]
     columns = {column.name: as_published(data.column(column.name), column.form, large=large) for column in kept}
-    published = tuple(PublishedColumn(column.name, column.role, column.form, column.ends) for column in kept)
+    published = tuple(
+        PublishedColumn(column.name, column.role, column.form, column.ends, column.spellings) for column in kept
+    )
     return PublishedTable(entry.name, published, pa.table(columns))
 
 
-def _read_piece(place: Path, piece: _Part, entry: _Table, problems: list[str], store: Store | None) -> pa.Table:
+def _read_piece(
+    place: Path,
+    piece: _Part,
+    entry: _Table,
+    problems: list[str],
+    store: Store | None,
+    residue: Residue | None,
+    words: Mapping[str, Any],
+) -> pa.Table:
     """One file of a table."""
     try:
         columns = [column.model_dump() for column in entry.columns]
-        data = read_table(place / piece.file, columns, piece.rows, store, escaped=entry.escaped is not None)
+        how: dict[str, Any] = {"escaped": entry.escaped is not None, "residue": residue, "words": words}
+        data = read_table(place / piece.file, columns, piece.rows, store, **how)
     except DataError as error:
         changed = [problem for problem in problems if problem.startswith(f"`{piece.file}` was changed")]
         if changed:

@@ -9,14 +9,16 @@ standard has one hash for a resource, so those of the parts stand in ``release.j
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from undercover.errors import listed
 from undercover.io.release.contents import pieces_of
+from undercover.io.residue.cells import words_with_rows
 from undercover.model.formats import FORMATS
 from undercover.model.formats.spelling import NUMBERS
 from undercover.model.release import PublishedTable, Release
@@ -78,6 +80,42 @@ def said_in(content: Any) -> dict[str, Any]:
         str(field.get("name")): _texts({key: field.get(key) for key in ("description", "unit")}) for field in fields
     }
     return {"about": _texts(about), "columns": {name: said for name, said in words.items() if said}}
+
+
+def package_problems(
+    content: Any, release: Release, folder: Path, written: Sequence[Mapping[str, Any]]
+) -> Iterator[str]:
+    """Where ``datapackage.json`` says something that neither the release nor the holder's own words account for.
+
+    It may say less: an earlier version wrote fewer keys.
+    """
+    said = said_in(content)
+    expected = package(release, said, folder, written)
+    beyond = list(dict.fromkeys(_beyond(content, expected, "")))
+    if beyond:
+        yield (
+            f"`datapackage.json` says something that the release does not account for ({listed(beyond)}). Ask the "
+            "holder for the release as it was written."
+        )
+    words = {**said["about"], **{name: " ".join(one.values()) for name, one in said["columns"].items()}}
+    rows = words_with_rows(words)
+    if rows:
+        yield f"`datapackage.json` holds rows of a table in the words of {listed(rows)}. Do not use the folder."
+
+
+def _beyond(found: Any, expected: Any, where: str) -> Iterator[str]:
+    """Where something says more than is expected of it."""
+    if isinstance(found, Mapping) and isinstance(expected, Mapping):
+        for key, value in found.items():
+            if key not in expected:
+                yield where or "a key"  # the key itself is not repeated: anything may stand there
+            elif key != "type" or value not in (*_TYPES, "string"):  # files do not tell every type from texts
+                yield from _beyond(value, expected[key], f"{where}.{key}".strip("."))
+    elif isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
+        for one, other in zip(found, expected, strict=True):
+            yield from _beyond(one, other, where)
+    elif type(found) is not type(expected) or found != expected:
+        yield where
 
 
 def _mappings(value: Any) -> list[Mapping[str, Any]]:

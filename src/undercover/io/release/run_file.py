@@ -63,6 +63,7 @@ class _Run(_Part):
     source: _Source
     randomness: _Randomness
     made: str = ""
+    engine: dict[str, str | int] = {}
     timings: dict[str, float]
     groups: int = Field(ge=0, lt=2**31)
     diagnostics: dict[str, Any]

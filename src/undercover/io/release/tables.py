@@ -23,6 +23,8 @@ from undercover.io.release.formulas import ESCAPED, for_spreadsheets, renamed, u
 from undercover.io.release.formulas import escaped as escape
 from undercover.io.release.parts import write_parts
 from undercover.io.release.ways import in_own_way, read_own_way, ways
+from undercover.io.residue.csv import find_in_csv
+from undercover.io.residue.found import Residue
 from undercover.io.source import sha256, tidy
 from undercover.memory import Store
 from undercover.model.cells import CellForm
@@ -82,7 +84,9 @@ def write_table(
 
 def _columns(table: PublishedTable) -> list[dict[str, Any]]:
     return [
-        {"name": one.name, "role": one.role, "form": one.form} | ({} if one.ends == "exact" else {"ends": one.ends})
+        {"name": one.name, "role": one.role, "form": one.form}
+        | ({} if one.ends == "exact" else {"ends": one.ends})
+        | ({} if one.spellings is None else {"spellings": one.spellings})
         for one in table.columns
     ]
 
@@ -106,14 +110,15 @@ def _write_office(
     else:
         from undercover.io.office.write_statistics import write_statistics
 
-        write_statistics(table, path, file_format, {name: _words(one) for name, one in words.items()}, writing)
+        write_statistics(table, path, file_format, {name: describe_column(one) for name, one in words.items()}, writing)
     called = variables(names, file_format)
     return [
         {**one, **({"variable": own} if own != one["name"] else {})} for one, own in zip(columns, called, strict=True)
     ]
 
 
-def _words(said: Mapping[str, str]) -> str:
+def describe_column(said: Mapping[str, str]) -> str:
+    """What the holder says of a column, with its unit."""
     unit = f" ({said['unit']})" if said.get("unit") else ""
     return f"{said.get('description', '')}{unit}".strip()
 
@@ -124,7 +129,7 @@ def _check_same(table: PublishedTable, path: Path, columns: Sequence[Mapping[str
     changed = [
         name
         for name in table.data.column_names
-        if not as_texts(table.data.column(name)).equals(as_texts(again.column(name)))
+        if name not in again.column_names or not as_texts(table.data.column(name)).equals(as_texts(again.column(name)))
     ]
     if changed:
         raise DataError(
@@ -134,12 +139,20 @@ def _check_same(table: PublishedTable, path: Path, columns: Sequence[Mapping[str
 
 
 def read_table(
-    path: Path, columns: Sequence[Mapping[str, Any]], rows: int, store: Store | None = None, *, escaped: bool = False
+    path: Path,
+    columns: Sequence[Mapping[str, Any]],
+    rows: int,
+    store: Store | None = None,
+    *,
+    escaped: bool = False,
+    residue: Residue | None = None,
+    words: Mapping[str, Any] | None = None,
 ) -> pa.Table:
     """A file of a release by its manifest; columns that are not as it says keep the names that they have.
 
     With a ``store`` a CSV or Parquet file is read batch by batch, and all columns are held as codes. Cells that are
-    ``escaped`` come back as they were.
+    ``escaped`` come back as they were. What the file holds beside its cells is added to ``residue``, where one is
+    given; ``words`` are what the holder says of columns, which some formats repeat.
     """
     kind, names = path.suffix[1:], [column["name"] for column in columns]
     if kind == "csv":
@@ -147,20 +160,36 @@ def read_table(
         generalized = [escape(name) for name in generalized] if escaped else generalized
         how: dict[str, Any] = {"separator": ",", "decimal": ".", "encoding": "utf-8", "text": None}
         found = read_csv(path, **how, dictionaries=generalized, store=store)[0]
+        if residue is not None:
+            residue.add(find_in_csv(path, found))
         return read_own_way(with_texts(found, unescaped) if escaped else found, columns)
     if kind == "parquet":
-        return read_own_way(read_parquet(path, store), columns)
+        data = read_parquet(path, store)
+        if residue is not None:
+            from undercover.io.residue.parquet import find_in_parquet
+
+            residue.add(find_in_parquet(path))
+        return read_own_way(data, columns)
     if kind not in FORMATS:
         raise DataError(f"`{path}` is of no format that tables are published in. There are: {listed(FORMATS)}.")
     if kind == "xlsx":
         from undercover.io.office.excel import read_excel
 
         found = read_excel(path, None)[0]
+        if residue is not None:
+            from undercover.io.residue.workbook import find_in_workbook
+
+            residue.add(find_in_workbook(path, path.stem, len(columns), rows))
         found = _filled_up(with_texts(found, unescaped) if escaped else found, rows)
     else:
         from undercover.io.office.statistics import read_statistics
 
         found = read_statistics(path)[0]
+        if residue is not None:
+            from undercover.io.residue.statistics import find_in_statistics
+
+            said = {name: describe_column(one) for name, one in (words or {}).items()}
+            residue.add(find_in_statistics(path, columns, said))
     found = tidy(found, where=f"`{path.name}`")
     own = {column.get("variable") or column["name"]: column["name"] for column in columns}
     if len(own) < len(names):

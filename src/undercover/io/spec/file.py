@@ -11,7 +11,8 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from undercover.errors import unknown
-from undercover.model.schema import Kind, Missing, OneRow
+from undercover.model.release import Basis
+from undercover.model.schema import Kind, Missing, OneRow, Spellings
 from undercover.version import VERSION
 
 SPEC_VERSION = 1
@@ -71,6 +72,7 @@ class ColumnPart(_Part):
     unit: str | None = None
     names_nobody: bool = False
     ends: str | float | int | None = None
+    spellings: Spellings | None = None
 
 
 class NamedPart(BaseModel):
@@ -99,6 +101,12 @@ class LedgerPart(_Part):
     file: str
 
 
+class ChoicePart(_Part):
+    """``[choice]``: what the choice of the method rests on."""
+
+    basis: Basis = "declared"
+
+
 class PolicyPart(BaseModel):
     """``[policy]``: what may happen to people; checked by the policy itself."""
 
@@ -113,6 +121,7 @@ class SpecFile(_Part):
     roles: RolesPart = Field(default_factory=RolesPart)
     columns: dict[str, ColumnPart] = Field(default_factory=dict)
     method: NamedPart | None = None
+    choice: ChoicePart = Field(default_factory=ChoicePart)
     require: list[NamedPart] = Field(default_factory=list)
     ledger: LedgerPart | None = None
     policy: PolicyPart | None = None
@@ -124,6 +133,7 @@ _PARTS: Mapping[tuple[str, ...], type[BaseModel]] = {
     ("data",): DataPart,
     ("roles",): RolesPart,
     ("columns", "*"): ColumnPart,
+    ("choice",): ChoicePart,
     ("ledger",): LedgerPart,
     ("about",): AboutPart,
 }
@@ -178,7 +188,7 @@ def told(error: ValidationError, parts: Mapping[tuple[str, ...], type[BaseModel]
 
 def _choices(finding: Any) -> list[str]:
     expected = str(finding["ctx"]["expected"])
-    known = [*get_args(Kind), *get_args(Missing), *get_args(OneRow), ".", ","]
+    known = [*get_args(Kind), *get_args(Missing), *get_args(OneRow), *get_args(Spellings), *get_args(Basis), ".", ","]
     return [choice for choice in known if f"'{choice}'" in expected]
 
 

@@ -27,11 +27,12 @@ from undercover.model.hierarchy import Hierarchy
 from undercover.model.interval_ends import Ends
 from undercover.model.kinds.dates import as_dates
 from undercover.model.policy import Policy, policy_of
+from undercover.model.release import Basis
 from undercover.model.schema import Column, Kind, Schema
 from undercover.parsing import toml_of
 
 ROLES = ("identifiers", "quasi_identifiers", "sensitive", "insensitive", "drop")
-WORDS = ("format", "description", "unit")
+WORDS = ("format", "description", "unit", "spellings")
 WHO = ("unit", "one_row_per", "weight", "population")
 
 
@@ -67,6 +68,7 @@ class Spec:
     ledger: Path | None = None
     policy: Policy | None = None
     memory: str | int | None = None
+    choice: Basis = "declared"
 
 
 def load_spec(path: str | os.PathLike[str]) -> Spec:
@@ -103,6 +105,7 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
                 unit=part.unit,
                 names_nobody=part.names_nobody,
                 ends=cast(Ends | float | None, part.ends),
+                spellings=part.spellings,
             )
         except SchemaError as error:
             problems += [f"[columns.{name}]: {problem}" for problem in error.problems]
@@ -134,6 +137,7 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
         ledger=None if parts.ledger is None else (folder or Path()) / parts.ledger.file,
         policy=policy,
         memory=data.memory,
+        choice=parts.choice.basis,
     )
 
 

@@ -22,6 +22,7 @@ from undercover.io.spec.load import ROLES, WHO, schema_to_mapping
 from undercover.model.distance.declared import Distances
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.policy import STANDARD
+from undercover.model.release import Choice
 from undercover.model.run import Run
 
 _READING = ("separator", "decimal", "thousands", "encoding", "nulls")
@@ -51,6 +52,8 @@ def spec_files(run: Run) -> dict[str, str]:
     if schema.get("about"):
         parts.append(_part("[about]", schema["about"]))
     parts.append(_part("[method]", {"name": run.release.method, **plain(run.recipe)}))
+    if run.release.choice.basis != Choice().basis:
+        parts.append(_part("[choice]", {"basis": run.release.choice.basis}))
     parts += [_part("[[require]]", plain(dict(requirement))) for requirement in run.requirements]
     if run.policy != STANDARD:
         limits = {key: "none" if value is None else value for key, value in run.policy.to_dict().items() if value != {}}

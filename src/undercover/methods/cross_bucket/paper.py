@@ -72,8 +72,8 @@ def require_plannable(table: Table, sensitive: str, counts: NDArray[np.int64], k
     if int(counts[top]) * k > table.n_rows:
         best = table.n_rows // int(counts[top])
         raise UnreachableError(
-            f"k={k} cannot be reached: CrossBucket takes k rows of different `{sensitive}` together, and "
-            f"{table[sensitive].domain.labels[top]!r} is {counts[top] / table.n_rows:.1%} of the rows "
+            f"k={k} cannot be reached: CrossBucket takes k rows of different `{sensitive}` together, and the most "
+            f"frequent one is {counts[top] / table.n_rows:.1%} of the rows "
             f"({counts[top]:,} of {table.n_rows:,}); the largest feasible k is {best}.",
             best={"k": best},
         )

@@ -16,6 +16,7 @@ import numpy as np
 
 from undercover.model.about import About, Drawing, Example, Stop, Sweep
 from undercover.model.figures import cost, number
+from undercover.model.form import Generalized
 from undercover.model.run import Run
 from undercover.model.view import AFTER, BEFORE, BROAD, GUESS, INK, Picture
 from undercover.steps.lattice.choice import searched, with_levels
@@ -181,6 +182,7 @@ def _by_height(heights: tuple[int, ...]) -> Any:
 
 
 ABOUT = About(
+    unstated_form=lambda parameters: Generalized(one_level=True),
     title="Incognito",
     idea="Every column is generalised to one level of its hierarchy, the same for all rows, and the best are found.",
     when="Take it where all cells of a column must be of one kind (all ages in decades) and columns have hierarchies.",

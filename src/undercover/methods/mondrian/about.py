@@ -38,6 +38,7 @@ ABOUT = About(
     when="Take it where recipients want one table they can open and filter, and who is in it must be uncertain.",
     did=lambda release: DONE,
     attacks=("minimality",),
+    through_cuts="minimality",
     sweeps=(
         Sweep("Mondrian", "k", (5, 10, 20)),
         Sweep("Mondrian, k=5", "l", (2, 4, 8), {"k": 5}),

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from undercover.methods.mutual_cover.tables import USUAL_GAP
 from undercover.model.about import About, Drawing, Example, Holding, Reach, Stop, Sweep, Wanted
 from undercover.model.figures import baseline, number, risk, rows
+from undercover.model.form import Drawn
 from undercover.model.kinds.orders import in_order
 from undercover.model.release import Release
 from undercover.model.run import Run
@@ -321,6 +322,7 @@ def outlook(method: Any, holding: Holding) -> list[str]:
 
 
 ABOUT = About(
+    unstated_form=lambda parameters: Drawn(order="input" if parameters.get("keep_order") else "shuffled"),
     title="Mutual cover",
     idea="Cells are ordinary values, permuted or drawn anew inside groups, so that people cover each other.",
     when="Take it where recipients need a table of its old shape, without ranges, and single rows need not be true.",

@@ -65,6 +65,8 @@ Floats = NDArray[np.float64]
 class InformedResult(Viewable):
     """What the informed adversary believes of everybody."""
 
+    who = "an attacker who knows groups and tables"
+
     known: tuple[str, ...]
     rows: NDArray[np.int64]  # input row of each target
     identity: Floats  # probability of the person's own row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from undercover.model.about import About, Example, Stop, Sweep
+from undercover.model.form import Generalized
 from undercover.steps.lattice.choice import searched, with_levels
 from undercover.steps.reach import distinct, one_sensitive
 
@@ -13,6 +14,7 @@ DONE = (
 )
 
 ABOUT = About(
+    unstated_form=lambda parameters: Generalized(one_level=True),
     title="Non-centralized l-diversity",
     idea="Columns are generalised until the table, joined with those of others, leaves l values of everybody.",
     when="Take it where somebody else publishes about the same people and the same sensitive column.",

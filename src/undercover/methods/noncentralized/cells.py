@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 from itertools import combinations
 
-from undercover.errors import DataError, listed
+from undercover.errors import DataError, listed, shape_of
 from undercover.model.cells import EVERYTHING, read_interval, read_set
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.published import Published
@@ -116,7 +116,8 @@ def require_independent(others: Sequence[Published]) -> None:
             continue
         cells = {place: [bits[label] for label in own] for place, own in texts.items()}
         problems += [
-            f"`{name}`: nobody can tell what {label!r} of `{others[first].name}` means in `{others[second].name}`."
+            f"`{name}`: nobody can tell what a cell ({shape_of(label)}) of `{others[first].name}` means in "
+            f"`{others[second].name}`."
             for first in holders
             for second in holders
             for label in texts[first]
@@ -129,7 +130,7 @@ def require_independent(others: Sequence[Published]) -> None:
             if any(a & b for a, b in combinations(own, 2))
         ]
         crossing = [(x, y) for x, y in combinations(labels, 2) if bits[x] & bits[y] not in (0, bits[x], bits[y])]
-        problems += [f"Cells of `{name}` cross: {x!r} and {y!r}." for x, y in crossing[:1]]
+        problems += [f"Cells of `{name}` cross: {len(crossing):,} pairs of them." for _ in crossing[:1]]
         for number, label in enumerate(labels, start=width):
             for place, own in cells.items():
                 if all(not cell & ~bits[label] for cell in own if cell & bits[label]):

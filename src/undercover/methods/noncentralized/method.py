@@ -148,6 +148,10 @@ class NonCentralized:
             )
         return self
 
+    def tables_beside(self, table: Table) -> list[Published]:
+        """The others' tables with our names of columns."""
+        return self._others(table)[0]
+
     def claims(self, table: Table) -> tuple[Guarantee, ...]:
         """Joint diversity with the others' tables."""
         trees = {}

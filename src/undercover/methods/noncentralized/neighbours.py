@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.arrays import count
-from undercover.errors import DataError, SchemaError, UnreachableError, listed
+from undercover.errors import DataError, SchemaError, UnreachableError, described, listed
 from undercover.methods.noncentralized.cells import LeafBits, least_left, require_independent
 from undercover.model.published import Published, match_columns
 from undercover.model.table import Table
@@ -111,7 +111,7 @@ def neighbours(
             )
         elif differing:
             problems.append(
-                f"`{other.name}` is not about the same people: the sensitive values {listed(differing, limit=5)} do "
+                f"`{other.name}` is not about the same people: {described(differing)} of the sensitive column do "
                 f"not occur as often in it as in `{sensitive}` here."
             )
     if problems:
@@ -193,7 +193,7 @@ def _require_nested(table: Table, beside: Neighbours, common: tuple[str, ...]) -
             strange = [cell for cell in cells if not covered.is_node(cell)]
             if strange:
                 problems.append(
-                    f"`{name}`: the cells {listed(strange, limit=3)} of `{other.name}` are no nodes of its hierarchy, "
+                    f"`{name}`: {described(strange)} of `{other.name}` are no nodes of its hierarchy, "
                     "so cells may cross and the tables be subtracted from each other."
                 )
     for first, second in combinations(beside.tables, 2):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from undercover.errors import ParameterError, listed
+from undercover.errors import DataError, ParameterError, listed
 from undercover.exact import exact
 from undercover.guarantees.breach.bounds import growth_bound, guarantee_grid, largest_p, rho2_bound
 from undercover.guarantees.breach.map import KS, PS, TITLES
@@ -14,6 +14,7 @@ from undercover.methods.perturbed_generalization.domain import declared_domain
 from undercover.model.about import About, Example, Grid, Holding, Reach, Stop, Sweep, Wanted, asked
 from undercover.model.figures import counted, number, rows
 from undercover.model.finding import shown
+from undercover.model.form import Perturbed
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
@@ -129,7 +130,16 @@ def _domain(schema: Schema) -> int:
     return len(declared_domain(schema.column(schema.sensitive[0])) or ()) if len(schema.sensitive) == 1 else 0
 
 
+def _unstated_form(parameters: Mapping[str, Any]) -> Perturbed:
+    """The form of releases that were written before manifests stated one."""
+    used = parameters.get("used", {})
+    if "p" not in used or "domain" not in used:
+        raise DataError("The manifest does not say how values were perturbed, so they cannot be read.")
+    return Perturbed(keep=used["p"], domain=tuple(str(value) for value in used["domain"]))
+
+
 ABOUT = About(
+    unstated_form=_unstated_form,
     title="Perturbed generalization",
     idea="One person of each cell is published; the sensitive value is kept with probability p, else drawn anew.",
     when="Take it where attackers may know the values of others, and recipients count and can correct for noise.",

@@ -367,14 +367,15 @@ class PerturbedGeneralization:
 
 def _meanings(table: Table) -> dict[str, Any]:
     """What the cells of hierarchies and ordinal columns stand for, which no published table says."""
-    trees, orders = {}, {}
+    trees, orders, observed = {}, {}, []
     for name in table.schema.quasi_identifiers:
         settings, domain = table.schema.column(name), table[name].domain
         if settings.hierarchy is not None:
             trees[name] = settings.hierarchy.rows
         elif domain.kind == "ordinal" and settings.domain is not None:
             orders[name] = settings.domain
-    return {"trees": trees, "orders": orders}
+            observed += [name] if settings.found else []
+    return {"trees": trees, "orders": orders, "observed": tuple(observed)}
 
 
 def _halves(groups: Groups, drawn: NDArray[np.integer]) -> Shuffle:

@@ -30,6 +30,11 @@ class Domain:
         """Number of codes, missing included."""
         return len(self.values) + self.has_missing
 
+    @property
+    def missing_code(self) -> int | None:
+        """The code of a missing value; ``None`` where no value is missing."""
+        return len(self.values) if self.has_missing else None
+
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """Each code's value as it is written in a cell; missing is empty."""
@@ -65,6 +70,12 @@ class EncodedColumn:
     codes: Codes
     domain: Domain
     settings: Column
+
+    @property
+    def lacking(self) -> NDArray[np.bool_] | None:
+        """(n_rows,) whether a row's value is missing; ``None`` where none can be."""
+        missing = self.domain.missing_code
+        return None if missing is None else np.asarray(self.codes == missing)
 
     @cached_property
     def leaf_codes(self) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from undercover.errors import DataError, HierarchyError, listed
+from undercover.errors import DataError, HierarchyError, described
 from undercover.model.bins import Bins
 from undercover.model.encoding.coded import Coded
 from undercover.model.encoding.domain import Domain, EncodedColumn, code_type, kind_of, write_values
@@ -138,7 +138,10 @@ def _as_scale(name: str, data: pa.Array | pa.ChunkedArray, kind: Kind, form: str
             return data.cast(pa.int64())
         numbers = data.cast(pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise DataError(f"Column `{name}` is declared {kind}, but not all of its values are: {error}") from error
+        raise DataError(
+            f"Column `{name}` is declared {kind}, but not all of its values are: {_strange(data)}. "
+            "Correct these cells, or declare another kind."
+        ) from error
     except DataError as error:
         raise DataError(f"Column `{name}` is declared date and {error}") from error
     if pa.types.is_string(data.type) and become_one(data, numbers):
@@ -147,6 +150,20 @@ def _as_scale(name: str, data: pa.Array | pa.ChunkedArray, kind: Kind, form: str
             f"digits apart. To keep them all, say {in_column(name, kind='categorical')}."
         )
     return pc.if_else(pc.fill_null(pc.is_nan(numbers), False), pa.scalar(None, pa.float64()), numbers)
+
+
+def _strange(data: pa.Array | pa.ChunkedArray) -> str:
+    """The values that are no numbers: how many there are, and what they look like."""
+    texts = data.cast(pa.string()).to_pylist()
+    return described(dict.fromkeys(text for text in texts if text is not None and not _is_number(text)))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _micro(name: str, data: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
@@ -167,7 +184,10 @@ def _sorted_values(name: str, dictionary: pa.Array, kind: Kind, settings: Column
         labels = write_values(dictionary)
         outside = sorted(set(labels) - set(settings.domain))
         if outside:
-            raise DataError(f"Column `{name}` has values outside its declared domain: {listed(outside)}.")
+            raise DataError(
+                f"Column `{name}` has values outside its declared domain: {described(outside)}. Add them to the "
+                "domain, or correct the cells."
+            )
         if kind == "ordinal":
             rank = {label: position for position, label in enumerate(settings.domain)}
             order = np.argsort([rank[label] for label in labels], kind="stable").astype(np.int64)
@@ -200,13 +220,13 @@ def _single_values(arrow: pa.DataType) -> bool:
 def _check_hierarchy(name: str, domain: Domain, settings: Column) -> None:
     gaps = None if settings.hierarchy is None else settings.hierarchy.uncovered(write_values(domain.values))
     if gaps:
-        raise HierarchyError(f"The hierarchy of `{name}` does not cover {listed(gaps)}. Add a row for each.")
+        raise HierarchyError(f"The hierarchy of `{name}` does not cover {described(gaps)}. Add a row for each.")
 
 
 def _check_distance(name: str, domain: Domain, settings: Column) -> None:
     gaps = None if settings.distance is None else settings.distance.uncovered(write_values(domain.values))
     if gaps:
         raise DataError(
-            f"The distances of `{name}` do not speak of {listed(gaps)}. Add a row and a column for each, written as in "
-            "the table."
+            f"The distances of `{name}` do not speak of {described(gaps)}. Add a row and a column for each, "
+            "written as in the table."
         )

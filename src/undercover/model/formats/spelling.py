@@ -46,10 +46,10 @@ class Spellings(NamedTuple):
 
     def sentence(self, name: str) -> str:
         """That spellings count as one value, for the holder of the table."""
-        count, (one, other) = self.several or (0, ("", ""))
+        count = self.several[0] if self.several else 0
         verbs = ("is", "counts", "is") if count == 1 else ("are", "count", "are")
         return (
-            f"`{name}`: {counted(count, 'value')} {verbs[0]} spelled in several ways (such as `{one}` and `{other}`), "
+            f"`{name}`: {counted(count, 'value')} {verbs[0]} spelled in several ways, "
             f"{verbs[1]} as one and {verbs[2]} published in one."
         )
 

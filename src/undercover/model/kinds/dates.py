@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undercover.errors import DataError, listed
+from undercover.errors import DataError, described
 
 _MONTHS = (
     "january jan januar jänner jän januari janvier janv enero ene",
@@ -178,7 +178,7 @@ def _unclear(texts: Sequence[str]) -> str:
     """Why texts that look like dates have no format in common; nothing where too few look so."""
     if all(_short_year(text) for text in texts):
         return (
-            f"holds days whose year has two digits, such as {texts[0]!r}: nobody can tell the century. Write years "
+            f"holds days whose year has two digits ({described(texts)}): nobody can tell the century. Write years "
             "with four digits."
         )
     counts = {form: sum(read_date(text, form) is not None for text in texts) for form in FORMATS}
@@ -188,8 +188,8 @@ def _unclear(texts: Sequence[str]) -> str:
     strange = [text for text in texts if read_date(text, best) is None]
     wanted = f"in the format {best}" if counts[best] else "that the calendar does not have"
     return (
-        f"holds dates {wanted} and {len(strange):,} other value{'s' * (len(strange) != 1)}: "
-        f"{listed(strange, limit=3)}. Write all of them alike, or leave a cell empty where the day is not known."
+        f"holds dates {wanted} and {described(strange).replace(' value', ' other value', 1)}. "
+        "Write all of them alike, or leave a cell empty where the day is not known."
     )
 
 
@@ -222,12 +222,12 @@ def as_dates(column: pa.Array | pa.ChunkedArray, form: str | None) -> pa.Array |
     if form is None and texts:
         found = find_dates(texts)
         if found.format is None:
-            raise DataError(found.problem or f"holds values that are no dates: {listed(texts, limit=3)}.")
+            raise DataError(found.problem or f"holds values that are no dates: {described(texts)}.")
         form = found.format
     moments = [read_date(text, form or "") for text in texts]
     strange = [text for text, moment in zip(texts, moments, strict=True) if moment is None]
     if strange:
-        raise DataError(f"holds values that are no dates in the format {form}: {listed(strange, limit=3)}.")
+        raise DataError(f"holds values that are no dates in the format {form}: {described(strange)}.")
     apart = _told_apart(texts, form or "") if texts else FoundDates(form)
     if apart.format != form:
         raise DataError(

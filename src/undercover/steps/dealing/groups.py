@@ -99,14 +99,14 @@ def require_eligible(table: Table, sensitive: str, counts: NDArray[np.int64], l:
     if counts[top] * l > table.n_rows:
         best = table.n_rows // int(counts[top])
         raise UnreachableError(
-            f"l={l:g} cannot be reached: {table[sensitive].domain.labels[top]!r} is {counts[top] / table.n_rows:.1%} "
+            f"l={l:g} cannot be reached: the most frequent value of `{sensitive}` is {counts[top] / table.n_rows:.1%} "
             f"of the rows ({counts[top]:,} of {table.n_rows:,}); the largest feasible l is {best}.",
             best={"l": best},
         )
 
 
 def strata_of(table: Table, names: Sequence[str]) -> tuple[NDArray[np.integer], Callable[[int], str]]:
-    """The stratum of every row, numbered from 0 without gaps, and what each stratum is called."""
+    """The stratum of every row, numbered from 0 without gaps, and what each is called, without its values."""
     columns = [(name, *_stratum_codes(table, name)) for name in names]
     key: NDArray[np.integer] = np.zeros(table.n_rows, dtype=np.int8)
     size = 1
@@ -118,11 +118,9 @@ def strata_of(table: Table, names: Sequence[str]) -> tuple[NDArray[np.integer], 
             size = len(distinct)
     present = count(key, size) > 0
     strata = look_up((np.cumsum(present) - 1).astype(np.int32), key)
-    rows = first_rows(strata, int(present.sum()))
 
     def named(stratum: int) -> str:
-        row = rows[stratum]
-        return ", ".join(f"{name} = {labels[codes[row]]}" for name, codes, labels in columns) or "the whole table"
+        return f"stratum {stratum + 1:,} by {', '.join(names)}" if names else "the whole table"
 
     return strata, named
 
@@ -278,8 +276,8 @@ def ria(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:
                 break
         else:
             raise UnreachableError(
-                f"RIA found no {l - 1} partners of different values for every row with "
-                f"{column.domain.labels[colour]!r} in {REDRAWS:,} draws. Use the algorithm `wrap`."
+                f"RIA found no {l - 1} partners of different values for every row with one of the values of "
+                f"`{sensitive}` in {REDRAWS:,} draws. Use the algorithm `wrap`."
             )
     return Groups(*number_trees(parent))
 
@@ -371,11 +369,11 @@ def _require_eligible_strata(
     if not len(bad):
         return
     worst = int(bad[np.argmax(top[bad] / rows[bad])])
-    value = table[sensitive].domain.labels[int(counts[worst].argmax())]
     best = int((rows // top).min())
     raise UnreachableError(
-        f"l={l} cannot be reached in {len(bad):,} of {len(rows):,} strata: in {describe(worst)}, {value!r} is "
-        f"{top[worst] / rows[worst]:.1%} of the rows ({top[worst]:,} of {rows[worst]:,}). "
+        f"l={l} cannot be reached in {len(bad):,} of {len(rows):,} strata: in {describe(worst)}, the most "
+        f"frequent value of `{sensitive}` is {top[worst] / rows[worst]:.1%} of the rows ({top[worst]:,} of "
+        f"{rows[worst]:,}). "
         f"Name coarser strata, or a smaller l: the largest feasible l for these strata is {best}.",
         best={"l": best},
     )

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from undercover import plugins
 from undercover.errors import ParameterError
@@ -38,8 +38,21 @@ from undercover.whole import write_whole
 FILES = ("compare.html", "compare.csv", "compare.json")
 NAME = "compare"
 MEASURES = 2  # raised whenever a release would be measured differently: older figures are then not used again
-INSIDERS = ("informed", "told-groups")
-ATTACKS = ("linkage", "partial-linkage", *INSIDERS)
+
+
+class Tried(NamedTuple):
+    """An attack that releases are compared by."""
+
+    attack: str
+    from_outside: bool = True  # whether it needs nothing that stays with the holder
+
+
+TRIED = (
+    Tried("linkage"),
+    Tried("partial-linkage"),
+    Tried("informed", from_outside=False),
+    Tried("told-groups", from_outside=False),
+)
 
 PICTURES = (
     ("attribute", "pairwise", "Learning the value against distance of pairs"),
@@ -354,11 +367,12 @@ def _part(found: Mapping[str, Any], prefix: str, names: Sequence[str]) -> dict[s
 
 def _strongest(found: Mapping[str, Any], what: str) -> dict[str, Any] | None:
     """The attack that discloses most on average, and the worst row of any; beside it what outsiders reach, and all."""
-    each = {attack: _part(found, f"{what}.{attack}", ("mean", "worst")) for attack in ATTACKS}
-    tried = {attack: values for attack, values in each.items() if values is not None}
+    each = {one: _part(found, f"{what}.{one.attack}", ("mean", "worst")) for one in TRIED}
+    figures = {one: values for one, values in each.items() if values is not None}
+    tried = {one.attack: values for one, values in figures.items()}
     if not tried:
         return None
-    outside = [values for attack, values in tried.items() if attack not in INSIDERS]
+    outside = [values for one, values in figures.items() if one.from_outside]
     strongest = max(tried, key=lambda attack: tried[attack]["mean"])
     return {
         "attack": strongest,

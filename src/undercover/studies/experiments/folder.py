@@ -22,7 +22,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from undercover.errors import OutputError
+from undercover.errors import OutputError, unreadable, unwritable
 from undercover.io.plain import as_json, plain
 from undercover.pages.experiment import experiment_html
 from undercover.parsing import MALFORMED, json_of
@@ -139,7 +139,7 @@ class Journal:
             self._stream = open(self.path, "ab", buffering=0, opener=new_private if self._private else None)
             self._stream.truncate(self._whole)
         except OSError as error:
-            raise OutputError(f"`{self.path}` cannot be written: {error.strerror or error}.") from error
+            raise OutputError(unwritable(f"`{self.path}`", error)) from error
         if not self._whole:
             self._append({"experiment": self.experiment})
         return self
@@ -167,13 +167,13 @@ class Journal:
                 line = line[self._stream.write(line) :]
             os.fsync(self._stream.fileno())
         except OSError as error:
-            raise OutputError(f"`{self.path}` cannot be written: {error.strerror or error}.") from error
+            raise OutputError(unwritable(f"`{self.path}`", error)) from error
 
     def _read(self) -> None:
         try:
             content = self.path.read_bytes()
         except OSError as error:
-            raise OutputError(f"`{self.path}` cannot be read: {error.strerror or error}.") from error
+            raise OutputError(unreadable(f"`{self.path}`", error)) from error
         for number, line in enumerate(content.splitlines(keepends=True)):
             if not line.endswith(b"\n"):
                 break  # cut off while it was written

@@ -12,28 +12,39 @@ What is returned speaks about the original table and is for the holder, not for 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from undercover.errors import DataError, ParameterError, listed
 from undercover.io.source import ReadOptions, read
 from undercover.model.figures import counted, number, span
 from undercover.model.kinds.settle import find
-from undercover.model.schema import ALL_OTHERS, Schema, check_schema
+from undercover.model.schema import ALL_OTHERS, EACH_ROW, Schema, check_schema
 from undercover.model.view import Part, View, Viewable, table
 from undercover.studies.inspect.columns import NULL_MARKERS, ColumnReport, Values, code, report_column, suggest_roles
-from undercover.studies.inspect.questions import QUESTION, Question, Repeated, everything, questions, unit_of
+from undercover.studies.inspect.questions import (
+    QUESTION,
+    Question,
+    Repeated,
+    SpellingReport,
+    everything,
+    questions,
+    unit_of,
+)
 from undercover.studies.inspect.roles import Suggestion
 from undercover.studies.inspect.uniqueness import Combination, Risk, class_sizes, risk, singling_out, size_histogram
 from undercover.studies.inspect.vocabulary import SuggestedRole
+from undercover.verbs.repeated_people import CodedValues, RepeatedPeople, describe_roles, find_repeated_people
 from undercover.waiting import Progress, no_progress, teller, telling, through
 from undercover.wording import in_column, in_data, option
 
 BEST_OF_EACH_SIZE = 10
+SPELLINGS_SHOWN = 30
 
 
 @dataclass(frozen=True)
@@ -55,6 +66,10 @@ class Inspection(Viewable):
     questions: tuple[Question, ...] = ()
     everything: tuple[tuple[str, Combination], ...] = ()
     unit: str | None = None  # the column that says whose row it is, declared or proposed
+    spellings: tuple[SpellingReport, ...] = ()  # of sensitive columns
+    people: RepeatedPeople = field(
+        default_factory=RepeatedPeople
+    )  # what speaks for several rows per person, where nobody said
 
     def named(self, role: SuggestedRole) -> tuple[str, ...]:
         """The columns of one role."""
@@ -109,6 +124,8 @@ class Inspection(Viewable):
             },
             "repeated_identifiers": [asdict(one) for one in self.repeated],
             "unit": self.unit,
+            "spellings": [asdict(one) for one in self.spellings],
+            "repeated_people": {"asks": self.people.asks, "text": self.people.describe({}), **self.people.to_dict()},
             "questions": [question.to_dict() for question in self.questions],
             "published": [{"what": what, **alone.to_dict()} for what, alone in self.everything],
         }
@@ -135,6 +152,13 @@ class Inspection(Viewable):
                     ("column", "singles out alone", "more with the rest"), "plain count count", asked, title, detail=1
                 )
             )
+        spelled = [(one.column, "one value", ", ".join(map(repr, same))) for one in self.spellings for same in one.same]
+        spelled += [
+            (one.column, "perhaps one", ", ".join(map(repr, two))) for one in self.spellings for two in one.near
+        ]
+        if spelled:
+            title = "Sensitive values that seem to be spelled in several ways"
+            parts.append(table(("column", "", "spellings"), "plain plain plain", spelled[:SPELLINGS_SHOWN], title))
         return replace(self.risks(), parts=(*parts, *self.risks().parts))
 
     def risks(self) -> View:
@@ -218,6 +242,7 @@ def inspect(
     if not isinstance(data, pa.Table) or options is not None:
         data = read(data, options=options).data
     _check(data, schema, population_fraction)
+    schema = None if schema is None else schema.for_columns(data.column_names)
     return inspect_values(values_of(data, tell), data.num_rows, schema, population_fraction, tell)
 
 
@@ -250,6 +275,11 @@ def inspect_values(
         if guess.role == "identifier" and (guess.person or schema is not None) and coded[name].counts.max(initial=0) > 1
     )
     unit = unit_of(repeated, {column.name: column for column in columns}, schema)
+    people = RepeatedPeople()
+    if schema is None or schema.unit is None:
+        tell("looking for people with several rows", 0.0)
+        people = find_repeated_people(_InspectedColumns(coded, rows))
+    said = schema is not None and schema.says_each_row
     return Inspection(
         rows=rows,
         columns=columns,
@@ -261,12 +291,60 @@ def inspect_values(
         journalist=risk(sizes, population_fraction) if known else None,
         population_fraction=population_fraction,
         repeated=repeated,
-        warnings=(*_warnings(columns, repeated, rows, unit), *_unclear_dates(columns, coded, schema)),
+        warnings=(
+            *_warnings(columns, () if said else repeated, rows, unit),
+            *_about_people(people, repeated, schema, coded),
+            *_unclear_dates(columns, coded, schema),
+        ),
         declared=schema is not None,
         questions=questions(columns, coded, list(known.values()), schema),
         everything=everything(columns, coded),
         unit=unit,
+        spellings=tuple(_spellings(columns, coded, schema)),
+        people=people,
     )
+
+
+def _spellings(
+    columns: Sequence[ColumnReport], coded: Mapping[str, Values], schema: Schema | None
+) -> Iterator[SpellingReport]:
+    """What is spelled in several ways in sensitive columns, unless somebody said what to do about it."""
+    said = set() if schema is None else {name for name, one in schema.columns.items() if one.spellings is not None}
+    for column in columns:
+        if column.role == "sensitive" and column.kind == "categorical" and column.name not in said:
+            found = SpellingReport.of(column.name, coded[column.name])
+            if found is not None:
+                yield found
+
+
+@dataclass(frozen=True)
+class _InspectedColumns:
+    """The values of a table that is inspected, for whoever looks for people in it."""
+
+    values: Mapping[str, Values]
+    n_rows: int
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.values)
+
+    def coded(self, name: str, rows: NDArray[np.int64] | None = None) -> CodedValues:
+        column = self.values[name]
+        codes = column.coded.codes if rows is None else column.coded.codes[rows]
+        codes = codes.astype(np.int64)
+        codes[codes == len(column.values)] = -1  # missing
+        return CodedValues(codes, column.values)
+
+
+def _about_people(
+    people: RepeatedPeople, repeated: Sequence[Repeated], schema: Schema | None, names: Iterable[str]
+) -> Iterator[str]:
+    """Several rows per person that no identifier shows, and how to say what a person is."""
+    if not people.asks or {one.column for one in repeated} & {key.column for key in people.keys}:
+        return  # the identifier that repeats is told of already
+    roles = {} if schema is None else describe_roles(schema, names)
+    whose = f"Say {option(unit=people.keys[0].column)}" if people.keys else f"Name their column ({option(unit=...)})"
+    yield f"{people.describe(roles)} {whose}, or {option(unit=EACH_ROW)} if each row is a person of its own."
 
 
 def _unclear_dates(columns: Sequence[ColumnReport], coded: Mapping[str, Values], schema: Schema | None) -> list[str]:
@@ -294,7 +372,7 @@ def _check(data: pa.Table, schema: Schema | None, population_fraction: float) ->
         )
     if schema is not None:
         check_schema(schema)
-        schema.check_against(names)
+        schema.for_columns(names).check_against(names)
 
 
 def _declared(name: str, guess: Suggestion, schema: Schema) -> Suggestion:

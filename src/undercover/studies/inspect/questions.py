@@ -10,7 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import pyarrow as pa
+
 from undercover.model.schema import ALL_OTHERS, Schema
+from undercover.model.spellings import find_near, list_spellings
 from undercover.studies.inspect.columns import ColumnReport, Values
 from undercover.studies.inspect.uniqueness import CodedColumn, Combination, class_sizes
 
@@ -53,6 +56,24 @@ class Repeated:
     most_rows: int
 
 
+@dataclass(frozen=True)
+class SpellingReport:
+    """Values of a sensitive column that seem to be spelled in several ways; for the holder only."""
+
+    column: str
+    same: tuple[tuple[str, ...], ...]  # spellings of one value each: counted as one, and refused by publish
+    near: tuple[tuple[str, str], ...]  # values that may be the same: publish asks
+
+    @classmethod
+    def of(cls, name: str, column: Values) -> SpellingReport | None:
+        """What there is to say of a column; ``None`` where its values are no texts, or all spelled differently."""
+        if not pa.types.is_string(column.values.type) and not pa.types.is_large_string(column.values.type):
+            return None
+        texts = column.values.to_pylist()
+        same, near = tuple(list_spellings(texts)), tuple(find_near(texts))
+        return cls(name, same, near) if same or near else None
+
+
 def questions(
     columns: Iterable[ColumnReport], coded: Mapping[str, Values], known: Sequence[CodedColumn], schema: Schema | None
 ) -> tuple[Question, ...]:
@@ -92,7 +113,7 @@ def everything(columns: Sequence[ColumnReport], coded: Mapping[str, Values]) -> 
 def unit_of(repeated: Sequence[Repeated], columns: Mapping[str, ColumnReport], schema: Schema | None) -> str | None:
     """The column that says whose row it is: as declared, or the finest key that repeats and is never missing."""
     if schema is not None and schema.unit is not None:
-        return schema.unit
+        return schema.unit_column
     complete = [one for one in repeated if not columns[one.column].missing]
     keys = [one for one in complete if "key" in columns[one.column].reason] or complete
     return max(keys, key=lambda one: one.values).column if keys else None

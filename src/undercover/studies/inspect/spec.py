@@ -20,7 +20,8 @@ from undercover.studies.inspect.columns import ColumnReport
 from undercover.studies.inspect.inspection import Inspection
 from undercover.studies.inspect.questions import QUESTION
 from undercover.studies.inspect.vocabulary import COUNT_WORDS, words_of
-from undercover.studies.recommend.recommend import recommend
+from undercover.studies.recommend.recommend import FRESH, Unsatisfied, recommend
+from undercover.studies.recommend.search import BASIS
 from undercover.whole import check_file, is_spec, write_whole
 
 K = 5
@@ -79,6 +80,10 @@ def _roles(inspection: Inspection) -> list[str]:
         lines.append("quasi_identifiers = []  # name at least one: what may others know of a person?")
     if inspection.unit is not None:
         lines.append(f"unit = {quoted(inspection.unit)}  # whose row it is: people are counted, not rows")
+    elif inspection.people.asks:
+        lines += _wrapped(f"ATTENTION: {inspection.people.describe({})} Which column tells people apart?")
+        proposed = inspection.people.keys[0].column if inspection.people.keys else "…"
+        lines.append(f'# unit = {quoted(proposed)}  # or "row", if each row is a person of its own')
     protected = _protected(inspection)
     lines += [f"# {_comment(column.reason)}" for column in protected[:1]]
     if len(protected) == 1:
@@ -171,12 +176,19 @@ def _recommended(inspection: Inspection, spec: str, data: Any) -> list[str]:
             given, resolve(said, given.data), policy=said.policy, options=said.options, time=SECONDS, patient=False
         )
     except UndercoverError as error:
-        return [*_wrapped(f"Nothing is recommended: {error}"), *_method(inspection)]
+        tried = _looked(BASIS) if isinstance(error, Unsatisfied) else []
+        return [*_wrapped(f"Nothing is recommended: {error}"), *_method(inspection), *tried]
     sure = [] if found.confirmed else ["unconfirmed: `undercover recommend` takes the time to try it on all rows."]
     reasons = [f"You decide: {reason.text}" for reason in found.verdict.weighing("ask")]
     lines = [line for text in (found.why(), *sure, *found.cannot, *reasons) for line in _wrapped(text)]
     settings = [f"{name} = {written(plain(value))}" for name, value in found.candidate.parameters.items()]
-    return ["[method]", *lines, f"name = {quoted(found.candidate.method)}", *settings]
+    looked = _looked(found.runs[0].release.choice.basis)
+    return ["[method]", *lines, f"name = {quoted(found.candidate.method)}", *settings, *looked]
+
+
+def _looked(basis: str) -> list[str]:
+    """That a method was chosen by what releases of the table reach, or left over when none of them satisfied."""
+    return ["", "[choice]", *_wrapped(FRESH), f"basis = {quoted(basis)}"]
 
 
 def _wrapped(text: str) -> list[str]:

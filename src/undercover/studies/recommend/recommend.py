@@ -12,7 +12,7 @@ from undercover.io.source import ReadOptions, read
 from undercover.model.about import Wanted
 from undercover.model.figures import baseline, cost, counted, number
 from undercover.model.policy import Policy, policy_of
-from undercover.model.protocols import Method
+from undercover.model.protocols import Method, with_basis
 from undercover.model.queries import CountQuery
 from undercover.model.run import Run
 from undercover.model.schema import Schema, check_schema
@@ -22,14 +22,14 @@ from undercover.model.view import Part, View, Viewable, table
 from undercover.model.view import Verdict as Colour
 from undercover.parameters import Above, check
 from undercover.studies.recommend.purpose import LITTLE, Purpose, purpose_of
-from undercover.studies.recommend.search import Candidate, Search, Trial, alike, candidates_of
+from undercover.studies.recommend.search import BASIS, Candidate, Search, Trial, alike, candidates_of
 from undercover.verbs.judge import check_policy
 from undercover.waiting import Progress, teller, telling
 from undercover.wording import option
 
 FRESH = (
-    "Which method and parameters these are depends on the sensitive values, as that of any release chosen by looking "
-    "does. Publish a fresh draw with them, not one of the draws that were looked at."
+    "This was chosen after looking at sensitive values. That alone can reveal something: a release by it is not "
+    "algorithm-safe, whatever the method, and says so. Publish a fresh draw, not one of the draws that were looked at."
 )
 
 
@@ -67,8 +67,8 @@ class Recommendation(Viewable):
 
     @property
     def best(self) -> Method:
-        """The recommended method."""
-        return self.candidate.made(self.runs[0].schema)
+        """The recommended method, which knows that it was chosen by looking at sensitive values."""
+        return with_basis(self.candidate.made(self.runs[0].schema), BASIS)
 
     @property
     def verdict(self) -> Verdict:
@@ -226,13 +226,20 @@ def recommend(
     >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income", drop="*")
     >>> found = uc.recommend(uc.datasets.census(1000, seed=1), schema, methods=["cross-bucket"])
     >>> found.candidate.title, found.verdict.title
-    ('Cross-bucket generalization, k=5, l=2', 'Ready')
+    ('Cross-bucket generalization, k=5, l=2', 'Decide')
     """
     _Asked(time=time)
     check_schema(schema)
     limits = policy_of(policy)
     if not limits.judges:
         raise ParameterError("The policy `none` judges nothing, so every release satisfies it. Name another policy.")
+    if limits.algorithm_safe == "required":
+        raise UnreachableError(
+            f"No recommendation satisfies `{limits.name}`: it requires that nobody learns from how a release was made "
+            f"(`algorithm_safe`). {FRESH.split(':')[0]}. Name a method yourself before you look at the table, or judge "
+            'by a policy with algorithm_safe = "preferred".',
+            best={"algorithm_safe": False},
+        )
     tell = teller(progress)
     tell("reading", 0.0)
     given = read(data, options=options)
@@ -274,8 +281,9 @@ def cannot(wanted: Wanted) -> tuple[str, ...]:
             f"{baseline(common)} of the rows have the same `{name}`: as long as values stay true, no release can leave "
             f"less belief than that in it, and l is at most {largest}."
         )
-        if wanted.policy.belief is not None and common + float(wanted.policy.gain) > 1:
-            said += " Everybody knows that without the release, so the policy does not count it as exposed."
+        named = name in wanted.policy.harmful
+        if wanted.policy.belief is not None and common + float(wanted.policy.gain) > 1 and not named:
+            said += " Everybody knows that without the release, so the policy excuses these people (`gain`)."
         told.append(said)
     return tuple(told)
 

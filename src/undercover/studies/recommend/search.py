@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from undercover.io.source import Input, ReadOptions
 from undercover.model.about import Wanted, about_of
 from undercover.model.policy import Policy
 from undercover.model.protocols import Method, Progress, no_progress
+from undercover.model.release import Basis, Choice
 from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.table import Table
@@ -32,6 +33,7 @@ from undercover.studies.recommend.purpose import LITTLE, Loss, Purpose, nothing_
 from undercover.verbs.joint import with_published
 from undercover.verbs.publish import publish, publish_table
 
+BASIS: Final[Basis] = "looked"  # of a choice by what releases of the table reach and keep
 SAMPLE = 3000  # rows
 CONFIRMED = 3  # releases that are enough to choose from
 NEAREST = 3  # candidates that fail on the sample and are tried on the whole table all the same
@@ -167,6 +169,7 @@ class Search:
     seconds: float = 120.0
     progress: Progress = no_progress
     patient: bool = True  # whether one release of the whole table is made however long it takes
+    basis: Basis = BASIS  # of a release by what is found
     started: float = field(default_factory=time.perf_counter)
 
     @property
@@ -234,12 +237,12 @@ class Search:
         def published(method: Method) -> Run:
             run = publish_table(small, method)
             source = {**run.source, "options": asdict(self.options or ReadOptions())}  # for a spec made of it
-            return replace(run, policy=self.policy, source=source)
+            return replace(run, policy=self.policy, source=source).chosen(Choice(self.basis))
 
         return published
 
     def _published(self, method: Method) -> Run:
-        return publish(self.given, self.schema, method, options=self.options, policy=self.policy)
+        return publish(self.given, self.schema, method, options=self.options, policy=self.policy, choice=self.basis)
 
     def _tried(
         self, candidate: Candidate, published: Callable[[Method], Run], measured: _Measured, whole: bool, rows: int

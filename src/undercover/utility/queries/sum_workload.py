@@ -56,7 +56,7 @@ class Asked(NamedTuple):
 def draw_predicate(column: EncodedColumn, draw: np.random.Generator) -> Asked:
     """A random predicate on a column."""
     domain = column.domain
-    if domain.kind == "categorical":
+    if domain.kind == "categorical" or not len(domain.values):  # of a column without any value: missing, or not
         size = int(draw.integers(1, domain.size + 1))
         inside = np.zeros(domain.size, dtype=bool)
         inside[draw.choice(domain.size, size=size, replace=False)] = True

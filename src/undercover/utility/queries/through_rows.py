@@ -16,6 +16,7 @@ from undercover.forms.coverage import Coverage, Positions
 from undercover.forms.looking.counting import Floats, together, value_counts
 from undercover.forms.looking.rows import ShownRows
 from undercover.forms.spread import Spread
+from undercover.threads import parallel
 from undercover.utility.queries.workload import Answers, Workload, evaluate
 
 _MOST_SHARES = 1 << 22  # of a query and a cell, 8 bytes each
@@ -32,12 +33,14 @@ def answers_of_rows(
     """The expected count of every query, workload by workload; ``names`` are the columns of ``shown``."""
     place = next(at for at, secret in enumerate(shown.secrets) if secret.name == sensitive)
     alone = sorted({names.index(work.names[0]) for work in workloads if len(work.names) == 1})
-    tables = dict(zip(alone, value_counts(_only(shown, alone), place, threads), strict=True)) if alone else {}
+    counted = parallel(lambda column: value_counts(shown, place, column), alone, threads, steps=shown.n_rows)
+    entries = dict(zip(alone, counted, strict=True))
     found = []
     for work in workloads:
         columns = [names.index(name) for name in work.names]
         if len(columns) == 1:
-            spread = _of_table(work.names[0], shown, columns[0], tables[columns[0]])
+            n_values = shown.secrets[place].n_values
+            spread = _of_cells(work.names[0], shown.covers[columns[0]], entries[columns[0]], n_values)
             found += evaluate(spread, [work], ranges)
         else:
             found.append(_asked(_only(shown, columns), place, work, threads))
@@ -48,12 +51,9 @@ def _only(shown: ShownRows, columns: Sequence[int]) -> ShownRows:
     return replace(shown, cells=[shown.cells[j] for j in columns], covers=[shown.covers[j] for j in columns])
 
 
-def _of_table(name: str, shown: ShownRows, column: int, table: Floats) -> Spread:
+def _of_cells(name: str, cover: Coverage, entries: tuple[Positions, Positions, Floats], n_values: int) -> Spread:
     """Every cell of a column as a box."""
-    cells, values = np.nonzero(table)
-    pairs = cells, values, table[cells, values]
-    boxes = {name: np.arange(len(table))}
-    return Spread.of_pairs({name: shown.covers[column]}, boxes, pairs, table.shape[1])
+    return Spread.of_pairs({name: cover}, {name: np.arange(cover.n_cells)}, entries, n_values)
 
 
 def _asked(shown: ShownRows, place: int, work: Workload, threads: int) -> Answers:

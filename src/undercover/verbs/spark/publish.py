@@ -94,6 +94,7 @@ def publish_far(
     source["options"] = asdict(given.options)
     source["digest"] = dict.fromkeys(schema.published, "")  # rows have no order by which a table is known again
     source |= {"by_chance": by_chance} if by_chance else {}
+    source |= {"people": {"searched": False}} if table.schema.unit is None else {}
     if run.schema is not table.schema:
         source["asked"] = schema_to_mapping(schema)
     warnings = (*run.warnings, *of_input(table, given.names, (), run, given.notes))

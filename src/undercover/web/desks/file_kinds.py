@@ -6,11 +6,10 @@ import zipfile
 from pathlib import Path
 from typing import Final
 
-from undercover.errors import DataError
+from undercover.errors import DataError, damaged
+from undercover.io.file_kinds import OLD_OFFICE, OTHERS, START, old_office
 from undercover.io.files import EXCEL, KNOWN, ZIP
 
-START: Final = 4096
-"""Bytes that tell."""
 _TOLD: Final = {
     b"PAR1": ".parquet",
     b"ARROW1": ".arrow",
@@ -19,15 +18,6 @@ _TOLD: Final = {
     b"<stata_dta>": ".dta",
     b"\x1f\x8b": ".csv.gz",
     b"PK\x03\x04": ".zip",
-}
-_OTHERS: Final = {
-    b"%PDF": "a PDF document: ask whoever made it for the table itself",
-    b"\xd0\xcf\x11\xe0": "a file of an old Office: open it there and save it as .xlsx",
-    b"{\\rtf": "a text document: save the table in it as .xlsx or .csv",
-    b"<!doctype html": "a web page: save the table in it as .xlsx or .csv",
-    b"<html": "a web page: save the table in it as .xlsx or .csv",
-    b"\x89PNG": "a picture: the table itself is needed",
-    b"\xff\xd8\xff": "a picture: the table itself is needed",
 }
 
 
@@ -46,7 +36,9 @@ def kind_of_file(name: str, path: Path) -> str:
         start = stream.read(START)
     if not start.strip():
         raise DataError(f"`{name}` is empty: it has neither a header nor rows.")
-    for mark, what in _OTHERS.items():
+    if start.startswith(OLD_OFFICE):
+        raise DataError(old_office(f"`{name}`", path))
+    for mark, what in OTHERS.items():
         if start.lstrip().lower().startswith(mark.lower()):
             raise DataError(f"`{name}` is {what}.")
     named = suffix_of(name)
@@ -73,7 +65,7 @@ def _packed(name: str, path: Path, named: str) -> str:
         with zipfile.ZipFile(path) as packed:
             inside = packed.namelist()
     except (zipfile.BadZipFile, OSError) as error:
-        raise DataError(f"`{name}` cannot be unpacked: {error}. Was all of it sent?") from error
+        raise DataError(damaged(f"`{name}`", "it cannot be unpacked")) from error
     if "xl/workbook.xml" in inside:
         return named if named in EXCEL else EXCEL[0]
     if "mimetype" in inside or "word/document.xml" in inside:

@@ -24,6 +24,7 @@ from undercover.io.spec.load import ROLES
 from undercover.memory import Store, memory_of
 from undercover.model.kinds.dates import as_dates
 from undercover.model.kinds.settle import find
+from undercover.model.schema import EACH_ROW
 from undercover.model.table import as_numbers, write_values
 from undercover.studies.inspect.columns import ColumnReport, Values
 from undercover.studies.inspect.inspection import inspect_values, values_of
@@ -109,7 +110,7 @@ def fitted(spec: Mapping[str, Any], names: Sequence[str]) -> tuple[dict[str, Any
             if role in roles:
                 roles[role] = [name for name in said if name in known]
         for role in _NAMED:
-            if roles.get(role) is not None and roles[role] not in known:
+            if roles.get(role) not in (None, EACH_ROW) and roles[role] not in known:
                 gone.append(roles.pop(role))
         kept["roles"] = {role: said for role, said in roles.items() if said != []}
     if "columns" in kept:

@@ -45,6 +45,7 @@ def publish(project: Project, request: Mapping[str, Any], progress: Progress) ->
         options=spec.options,
         ledger=spec.ledger,
         policy=spec.policy,
+        choice=spec.choice,
         memory=spec.memory,
         progress=progress,
     )

@@ -16,7 +16,7 @@ from undercover.io.spec.load import resolve
 from undercover.memory import Store, memory_of
 from undercover.model.policy import policy_of
 from undercover.model.table import Table
-from undercover.pages.summary import headline
+from undercover.pages.summary import judged_headline
 from undercover.studies.recommend.purpose import purpose_of
 from undercover.studies.recommend.search import Candidate, Search
 from undercover.verbs.beside import judged_beside
@@ -47,7 +47,7 @@ def whatif(project: Project, request: Mapping[str, Any], progress: Progress) -> 
     if trial.run is None:
         raise UnreachableError(trial.refused)
     run = judged_beside(trial.run, project.folder / "releases" / "new", progress)
-    top = headline([plain(attack.to_dict()) for attack in run.attacks])
+    top = judged_headline([plain(attack.to_dict()) for attack in run.attacks], run.verdict)
     found = {
         **point(run.release, top, trial.loss, run.verdict.title),
         "changed": str(request["changed"]),

@@ -28,6 +28,8 @@ def main() -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     faulthandler.enable()
+    if hasattr(signal, "SIGCHLD"):  # a server that was started to ignore it would leave a job's children untold
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, _terminated)
     from undercover.web.jobs.working import do, prepare
 

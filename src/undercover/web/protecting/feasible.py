@@ -47,11 +47,12 @@ def _counted(folder: Path, decided: str, made: int) -> Holding:
     assert profile is not None
     columns = _Columns(folder / "profile", profile)
     rows = _kept(schema, columns)
-    units = None if schema.unit is None or schema.one_row_per is not None else columns.codes(schema.unit)[rows]
+    unit = schema.unit_column
+    units = None if unit is None or schema.one_row_per is not None else columns.codes(unit)[rows]
     known = [(columns.codes(name)[rows], columns.size(name)) for name in schema.quasi_identifiers]
     sizes = people = np.unique(_together(known), return_counts=True)[1]
     if units is not None:
-        many = columns.size(str(schema.unit))
+        many = columns.size(str(unit))
         people = np.unique(np.unique(_together([*known, (units, many)])) // many, return_counts=True)[1]
     return Holding(
         schema=schema,
@@ -66,7 +67,7 @@ def _counted(folder: Path, decided: str, made: int) -> Holding:
 
 def _countable(schema: Schema) -> tuple[str, ...]:
     """The sensitive columns; none where the run will draw which rows are kept."""
-    return () if schema.unit is not None and schema.one_row_per == "random" else schema.sensitive
+    return () if schema.unit_column is not None and schema.one_row_per == "random" else schema.sensitive
 
 
 class _Columns:
@@ -110,9 +111,9 @@ def _kept(schema: Schema, columns: _Columns) -> NDArray[np.int64]:
         missing = columns.missing(name)
         kept &= True if missing is None else ~missing
     rows = np.flatnonzero(kept)
-    if schema.unit is None or schema.one_row_per is None:
+    if schema.unit_column is None or schema.one_row_per is None:
         return rows
-    units = columns.codes(schema.unit)[rows].astype(np.int64)
+    units = columns.codes(schema.unit_column)[rows].astype(np.int64)
     return rows[one_row_each(units, schema.one_row_per, Randomness(0))]
 
 

@@ -56,7 +56,7 @@ def card(name: str, holding: Holding, policy: Policy) -> Card:
     except PluginError as error:
         return Card(name, About(title=name, did=str), error.problems, False, None, origin)
     schema = holding.schema
-    rows_only = schema.unit is not None and schema.one_row_per is None and not getattr(kind, "per_unit", False)
+    rows_only = schema.unit_column is not None and schema.one_row_per is None and not getattr(kind, "per_unit", False)
     proposed = [] if about.fits(schema) else about.candidates(holding.wanted(policy))
     first = dict(proposed[0]) if proposed else None
     return Card(name, about, tuple(about.fits(schema)), rows_only, first, origin)

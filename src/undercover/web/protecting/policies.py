@@ -100,7 +100,7 @@ def _of_values(policy: Policy, holding: Holding, profile: Mapping[str, Any], lan
             yield "protect.means.belief", values
         share = counts[0] / holding.rows
         top = {**values, "value": _most_frequent(column, profile), "share": percent(share, language, up=False)}
-        known = share + float(policy.gain) > 1
+        known = share + float(policy.gain) > 1 and not harmful
         if known or share >= float(policy.belief):
             yield "protect.means.frequent" if known else "protect.means.too_frequent", top
         else:

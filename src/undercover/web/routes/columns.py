@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from undercover.errors import UndercoverError
 from undercover.io.spec.load import WHO
 from undercover.model.kinds.dates import FORMATS
-from undercover.model.schema import ABOUT, KINDS, MISSING, ONE_ROW
+from undercover.model.schema import ABOUT, KINDS, MISSING, ONE_ROW, SPELLINGS
 from undercover.web.access.asking import Asking, Form, Of, Who, revision
 from undercover.web.desks.columns.editing import (
     ANSWERS,
@@ -39,13 +39,14 @@ from undercover.web.protecting.policies import percent
 
 router = APIRouter()
 _BARS: Final = 5
-_SETTINGS: Final = ("kind", "format", "bins", "description", "unit", "names_nobody")
+_SETTINGS: Final = ("kind", "format", "bins", "description", "unit", "names_nobody", "spellings")
 _ASKS: Final = {
     "answers": ANSWERS,
     "kinds": KINDS,
     "formats": FORMATS,
     "missing": MISSING,
     "one": ONE_ROW,
+    "spellings": SPELLINGS,
     "about": ABOUT,
 }
 _ORDER_SHOWN: Final = 60  # values that are listed for somebody to put them in order
@@ -123,6 +124,7 @@ def _figures(table: Profiled, spec: Mapping[str, Any], language: str) -> dict[st
         "rows": table.inspection["rows"],
         "unit": spec.get("roles", {}).get("unit"),
         "whose": table.people(spec),
+        "again": table.people_again(spec),
         "left": len(undecided(spec, table.names)),
         "sensitive": len(named(spec, "sensitive")),
         "percent": partial(percent, language=language),

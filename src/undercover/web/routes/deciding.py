@@ -70,7 +70,8 @@ def make(project: Of, number: int, asked: Who, form: Form) -> Response:
     if job.kind != "whatif" or job.result is None:
         raise Missing("Nothing of this kind was tried, or it is not done.")
     method = {"name": job.request["method"], **job.request["parameters"]}
-    project.change(spec={**project.spec, "method": method}, revision=revision(form))
+    spec = {**project.spec, "method": method, "choice": {"basis": "looked"}}  # by what it reached when it was tried
+    project.change(spec=spec, revision=revision(form))
     return RedirectResponse(f"/tables/{project.id}/run", 303)
 
 

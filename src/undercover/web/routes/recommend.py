@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from undercover.errors import DataError, ParameterError
 from undercover.studies.recommend.purpose import purpose_of
+from undercover.studies.recommend.search import BASIS
 from undercover.web.access.asking import Asking, Form, Of, Who, field, revision
 from undercover.web.desks.project import Project
 from undercover.web.jobs.job import Job
@@ -73,13 +74,14 @@ def take(project: Of, asked: Who, form: Form) -> Response:
         raise DataError("There is no such release among those that were tried. Look at the page again.")
     chosen = tried[int(place)]
     method = {"name": chosen["method"], **chosen["parameters"]}
-    project.change(spec={**project.spec, "method": method}, revision=revision(form))
+    spec = {**project.spec, "method": method, "choice": {"basis": BASIS}}
+    project.change(spec=spec, revision=revision(form))
     return RedirectResponse(f"/tables/{project.id}/protect", 303)
 
 
 def asked_of(project: Project) -> dict[str, Any]:
     """What a recommendation rests on: it is stale once that changed."""
-    return {name: part for name, part in project.spec.items() if name not in ("method", "require", "about")}
+    return {name: part for name, part in project.spec.items() if name not in ("method", "choice", "require", "about")}
 
 
 def _newest(project: Project, asked: Asking) -> Job | None:

@@ -255,6 +255,7 @@ class Minimality:
             confidence=self.confidence,
             promised=min(promises, default=None),
             safe=method.algorithm_safe,
+            sensitive=original.schema.sensitive[0],
         )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.methods.mondrian.minimality.beliefs import Evidence
+from undercover.model.verdict import Exposure
 from undercover.model.view import Figure, Part, Verdict, View, Viewable, facts, say, table
 
 WORST = 20
@@ -51,6 +52,11 @@ class MinimalityResult(Viewable):
     confidence: float
     promised: float | None  # the probability the method promises nobody is believed beyond
     safe: bool  # the method does not look at sensitive values
+    sensitive: str = ""  # the column that is attacked
+
+    def exposures(self) -> tuple[Exposure, ...]:
+        """What he believes of everybody's value, as an estimate where arrangements were drawn."""
+        return (Exposure("minimality", self.rows, belief={self.sensitive: self.informed}),) if self.sensitive else ()
 
     @property
     def story(self) -> str:

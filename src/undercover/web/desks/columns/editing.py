@@ -15,7 +15,7 @@ from typing import Any, Final
 from undercover.errors import SchemaError
 from undercover.io.spec.load import ROLES, WORDS, spec_from_mapping
 from undercover.model.figures import counted
-from undercover.model.schema import ABOUT, ALL_OTHERS
+from undercover.model.schema import ABOUT, ALL_OTHERS, EACH_ROW
 
 ANSWERS: Final = ("quasi_identifiers", "sensitive", "identifiers", "insensitive", "drop")
 """What may be decided of a column, in the order in which it is asked."""
@@ -102,7 +102,12 @@ def with_roles(spec: Mapping[str, Any], answers: Mapping[str, str], names: Seque
     lists = {role: [name for name in names if now[name] == role] for role in ROLES}
     changed = {**spec, "roles": {**roles, **{role: own for role, own in lists.items() if own}}}
     for name, role in now.items():
-        foreign = {"bins": "sensitive", "hierarchy": "quasi_identifiers", "distance": "quasi_identifiers"}
+        foreign = {
+            "bins": "sensitive",
+            "spellings": "sensitive",
+            "hierarchy": "quasi_identifiers",
+            "distance": "quasi_identifiers",
+        }
         changed = with_settings(changed, name, {key: None for key, whose in foreign.items() if role != whose})
     return changed
 
@@ -141,12 +146,12 @@ def filled(spec: Mapping[str, Any], names: Sequence[str], fields: Fields) -> tup
     for number, name in enumerate(names):
         settings = _settings(spec.get("columns", {}).get(name, {}), number, fields, problems)
         if role_of(changed, name) != "sensitive":
-            settings.pop("bins", None)
+            settings = {key: value for key, value in settings.items() if key not in ("bins", "spellings")}
         changed = with_settings(changed, name, settings)
     if fields.get("missing") and fields["missing"] != spec.get("data", {}).get("missing", "error"):
         changed = with_part(changed, "data", {"missing": fields["missing"]})
     who: dict[str, Any] = {key: fields[key] or None for key in ("unit", "one_row_per", "weight") if key in fields}
-    if "unit" in who and who["unit"] is None:
+    if "unit" in who and who["unit"] in (None, EACH_ROW):
         who["one_row_per"] = None
     if "population" in fields and not isinstance(spec.get("roles", {}).get("population"), str):
         who["population"] = _read(_share, fields, "population", problems)
@@ -166,6 +171,8 @@ def _settings(now: Mapping[str, Any], number: int, fields: Fields, problems: dic
         settings["domain"] = [line for line in map(str.strip, given["domain"].splitlines()) if line] or None
     elif now.get("kind") == "ordinal" and kind != "ordinal":
         settings["domain"] = None
+    if "spellings" in given:
+        settings["spellings"] = given["spellings"] or None
     if "names_nobody" in given:
         settings["names_nobody"] = True if given["names_nobody"] == "true" else None
     if "bins" in given:
@@ -215,14 +222,15 @@ def problems_of(spec: Mapping[str, Any], inspection: Mapping[str, Any], folder: 
     """What speaks against a spec: what every spec file is checked for, and whether it fits the table."""
     found = {column["name"]: column for column in inspection["columns"]}
     try:
-        schema = spec_from_mapping(spec, folder=folder).schema
+        schema = spec_from_mapping(spec, folder=folder).schema.for_columns(found)
         schema.check_against(found)
     except SchemaError as error:
         return list(error.problems)
     problems = []
-    if schema.unit is not None and found[schema.unit]["missing"]:
-        empty = counted(found[schema.unit]["missing"], "row")
-        problems.append(f"Column `{schema.unit}` says whose row it is, and it is empty in {empty}. Fill it in first.")
+    unit = schema.unit_column
+    if unit is not None and found[unit]["missing"]:
+        empty = counted(found[unit]["missing"], "row")
+        problems.append(f"Column `{unit}` says whose row it is, and it is empty in {empty}. Fill it in first.")
     if schema.weight is not None and found[schema.weight]["kind"] != "numeric":
         problems.append(f"Column `{schema.weight}` is the weight of the rows, and it does not hold numbers.")
     for name, column in schema.columns.items():

@@ -116,6 +116,11 @@ class Profiled:
         counts = np.bincount(self.coded(unit).codes)
         return People(len(counts), int(counts.sum()), int((counts > 1).sum()), int(counts.max(initial=0)))
 
+    def people_again(self, spec: Mapping[str, Any]) -> str:
+        """What speaks for several rows per person, where nobody has said what a person is; empty otherwise."""
+        found = self.inspection.get("repeated_people", {})  # a profile of an earlier version did not look
+        return str(found["text"]) if found.get("asks") and not spec.get("roles", {}).get("unit") else ""
+
     def levels(self, name: str, settings: Mapping[str, Any], own: Hierarchy | None = None) -> Levels | None:
         """The levels of a column by its settings; ``None`` where it has too many values to show them."""
         values = self.values(name)
