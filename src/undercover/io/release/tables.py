@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from undercover.errors import DataError, MissingExtraError, listed
@@ -238,6 +239,37 @@ def file_notes(release: Release, file_format: str) -> list[str]:
     if texts:
         said.append(f"In the {title} file {listed(texts)} are texts, so that every value stays as it is published.")
     return said
+
+
+def as_read_back(release: Release) -> Release:
+    """The release as a reader of its files has it: texts of unchanged cells that are all numbers or days are those.
+
+    What a datasheet says follows from the files, so that a verifier can make it anew.
+    """
+    tables = []
+    for table in release.tables:
+        data = table.data
+        for place, column in enumerate(table.columns):
+            held = data.column(column.name)
+            texts = held.type.value_type if pa.types.is_dictionary(held.type) else held.type
+            if column.form == "value" and pa.types.is_string(texts):
+                read = as_published(_of_occurring(held), "value", large=True)
+                data = data.set_column(
+                    place, column.name, pa.chunked_array([read]) if isinstance(read, pa.Array) else read
+                )
+        tables.append(replace(table, data=data))
+    return replace(release, tables=tuple(tables))
+
+
+def _of_occurring(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A coded column whose dictionary has the values that occur, and no others."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    whole = one_piece(column)
+    used = np.unique(whole.indices.drop_null().to_numpy(zero_copy_only=False))
+    codes = np.searchsorted(used, whole.indices.fill_null(0).to_numpy(zero_copy_only=False))
+    indices = pa.array(codes.astype(np.int32), mask=whole.indices.is_null().to_numpy(zero_copy_only=False))
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, whole.dictionary.take(pa.array(used)))])
 
 
 def as_published(column: Any, form: CellForm, *, large: bool = False) -> Any:
