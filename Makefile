@@ -14,12 +14,13 @@ LOCKED := --quiet --require-hashes --requirement
 # Hundreds of processes are started: what one has turned into bytecode the next one need not.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types imports unit compiled collected browser suite fuzz soak shape bench bench-large bench-peers bench-web notebooks docs lock lowest licences audit release clean
+.PHONY: help demo test lint types imports unit compiled collected browser suite alone fuzz soak shape bench bench-large bench-peers bench-web notebooks docs lock lowest licences audit release clean
 
 help:
 	@echo "make demo       install into .venv and take the whole tour on built-in data"
 	@echo "make test       lint, format, types, import direction and every test"
 	@echo "make browser    install chromium by apt-get, in which tests open the pages (make test does it where it may)"
+	@echo "make alone      the suite with what users have installed, without pandas"
 	@echo "make fuzz       every property with twenty times the examples"
 	@echo "make soak       the tests that are too long for make test, then an hour of publishes, kills and web jobs"
 	@echo "make shape      print the house in figures, beside what they must be"
@@ -101,6 +102,16 @@ browser:
 # files, so that what the tests of a file share is made once. Threads of small matrix products would wait for each other.
 suite: $(TOOLS)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 3 --dist worksteal
+
+# The suite with what users have and the tools of the tests, and nothing else that undercover could use by mistake: pandas
+# comes with Spark and with tests that hand over its frames, which are left out here.
+alone: $(TOOLS)
+	$(PYTHON) -m venv .alone
+	$(BIN)/uv pip install --python .alone/bin/python $(LOCKED) locks/build.txt --requirement locks/undercover.txt \
+		--requirement locks/dev.txt
+	$(BIN)/uv pip uninstall --quiet --python .alone/bin/python pandas openpyxl et-xmlfile
+	$(BIN)/uv pip install --quiet --python .alone/bin/python $(OURS)
+	OPENBLAS_NUM_THREADS=1 .alone/bin/python -m pytest -q -n 3 --dist worksteal
 
 # Properties are the tests that draw examples; hypothesis marks them. Then every door for a minute by atheris, which
 # sees what a file reaches; where it cannot be installed, that is said.

@@ -59,6 +59,8 @@ class ByThreads(uc.Mondrian):
 class Talkative(uc.Mondrian):
     """Says in public whose table it was."""
 
+    name: ClassVar[str] = "talkative"
+
     def anonymize(self, table: Table, **how: Any) -> Draft:
         draft = super().anonymize(table, **how)
         return replace(
@@ -187,7 +189,7 @@ def published(moved: bool = False, changed: bool = False) -> Run:
         data = data.set_column(0, "x", [["[12, 13]"] * table.rows])
     if changed:
         data = data.set_column(2, "s", [["s1"] * table.rows])
-    release = replace(run.release, tables=(replace(table, data=data),), form=Planted())
+    release = replace(run.release, method="planting", tables=(replace(table, data=data),), form=Planted())
     return replace(run, release=release)
 
 

@@ -276,7 +276,7 @@ def published(seed: int, home: Path, method: str | None = None, *, drawn: bool =
     with ExitStack() as stack:
         stack.enter_context(mock.patch.object(tempfile, "tempdir", str(places)))
         if not drawn:
-            stack.enter_context(mock.patch.object(jinja, "drawings", lambda picture, name="": "<svg></svg>"))
+            stack.enter_context(mock.patch.object(jinja, "drawings", return_value="<svg></svg>"))
         try:
             schema = uc.Schema(**parts, identifiers=identifiers, missing=missing)
             run = uc.publish(given, schema, methods(chance, named), policy=policy, seed=chance.randrange(99))

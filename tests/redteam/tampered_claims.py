@@ -178,7 +178,13 @@ def promise_k_of_one(folder: TamperedFolder) -> None:
 
 
 CONTRADICTIONS = [
-    Tampering("a method nobody offers", rename_method, said="Method `mondriaan` is not known", exit_code=6),
+    Tampering(
+        "a method nobody offers",
+        rename_method,
+        said="Method `mondriaan` is not known",
+        exit_code=6,
+        drops_datasheet=True,
+    ),
     Tampering("another method", claim_another_method, said="Parameter of anatomy `k` is not known"),
     Tampering("a parameter nobody knows", change_method(certified=True), said="Parameter of mondrian `certified`"),
     Tampering("a parameter of another type", change_method(cut=7), said="The 'cut' of mondrian"),
@@ -249,7 +255,13 @@ CONTRADICTIONS = [
     ),
     Tampering("a version that is none", change_manifest(undercover="certified"), said="no version of this program"),
     Tampering("a version before layouts had numbers", change_manifest(undercover="0.0.9"), said="one of the two"),
-    Tampering("a newer version", change_manifest(undercover="99.1"), said="newer than this one", exit_code=6),
+    Tampering(
+        "a newer version",
+        change_manifest(undercover="99.1"),
+        said="newer than this one",
+        exit_code=6,
+        drops_datasheet=True,
+    ),
     Tampering(
         "a newer version with a new key", change_manifest(undercover="99.1", blessed=True), said="newer than this one"
     ),
@@ -296,6 +308,7 @@ SUPPRESSION = [
         "suppressing",
         on_word=True,
         said="suppressed_rows: the holder's word",
+        drops_datasheet=True,
     ),
 ]
 
@@ -311,6 +324,7 @@ DOWNGRADES = [
         on_word=True,
         options=("--allow-old",),
         said="verified as far as an OLD RELEASE can be",
+        drops_datasheet=True,
     ),
     Tampering("an earlier layout that had no number", change_manifest(layout=2), said="says layout 2"),
     Tampering(
@@ -325,6 +339,7 @@ NOTHING = [
         together(promise_k_of_one, call_it_safe),
         exit_code=6,
         said="k-anonymity (k = 1) asks for nothing",
+        drops_datasheet=True,
     ),
 ]
 
@@ -334,12 +349,14 @@ ON_WORD = [
         drop_reproducible,
         on_word=True,
         said="whoever changes both leaves no trace",
+        drops_datasheet=True,
     ),
     Tampering(
         "k lowered everywhere",
         together(change_method(k=2), change_claim("k-anonymity", k=2, required=2)),
         on_word=True,
         said="A signature tells",
+        drops_datasheet=True,
     ),
 ]
 

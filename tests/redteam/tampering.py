@@ -129,6 +129,7 @@ class Tampering:
     sealed: bool = True
     on_word: bool = False  # nobody can tell it from the truth: it may verify, and the output must say so
     options: tuple[str, ...] = ()
+    drops_datasheet: bool = False  # a careful forger takes the page away that tells what the manifest said
 
 
 class Outcome(NamedTuple):
@@ -154,6 +155,8 @@ def tamper(case: Tampering, place: Path) -> Outcome:
     """Alter a copy of an honest folder in ``place`` and verify it."""
     public = Path(shutil.copytree(save_honestly(case.release, case.format) / "public", place / "public"))
     folder = TamperedFolder(public)
+    if case.drops_datasheet:
+        folder.drop_datasheet()
     case.alter(folder)
     if case.sealed:
         folder.seal()

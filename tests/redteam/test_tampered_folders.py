@@ -4,6 +4,7 @@ Once 54 of 104 such folders verified with exit code 0: all were hashed anew, and
 """
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,11 @@ def test_a_tampering_that_goes_unnoticed_is_reported(tmp_path: Path) -> None:
     assert "exit code 0" in fault_of(nothing, tamper(nothing, tmp_path))
     assert "crashed" in fault_of(nothing, Outcome(1, "KeyError: 'k'"))
     assert "is not in what was said" in fault_of(nothing, Outcome(4, "something else"))
+
+
+@pytest.mark.parametrize("case", [case for case in ALL if case.drops_datasheet], ids=lambda case: case.name)
+def test_a_datasheet_that_is_left_in_place_tells(case: Tampering, tmp_path: Path) -> None:
+    """What would rest on the holder's word contradicts the page that was made of the honest manifest."""
+    found = tamper(replace(case, drops_datasheet=False), tmp_path)
+    assert found.code == 4
+    assert "`datasheet.html` is not the one that belongs to this release" in found.output

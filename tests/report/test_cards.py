@@ -50,6 +50,8 @@ def results() -> dict[str, Any]:
         uc.MutualCover(variant="paper", delta="1/5", l=10),
         seed=1,
     )
+    theirs = uc.published(uc.publish(people, plain, uc.Mondrian(k=100), seed=1), name="theirs")
+    beside = uc.publish(people, uc.datasets.census_schema(["race"]), uc.NonCentralized(l=2, others=[theirs]), seed=1)
     permuted = uc.publish(people, plain, uc.MutualCover(delta="1/5", variant="blocks"), seed=1)
     sampled = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income", population=0.1)
     where = {"age": uc.Between(30, 40), "sex": "Female"}
@@ -72,6 +74,7 @@ def results() -> dict[str, Any]:
         uc.attack(drawn, uc.Informed()),
         uc.attack(drawn, uc.NearestRow(most=100)),
         uc.attack(permuted, uc.ToldGroups()),
+        uc.attack(beside, uc.TablesBeside()),
         uc.attack(_six(uc.Mondrian(k=2, l=2, cut="median")), uc.AlgorithmAware(trials=100)),
         uc.attack(_six(uc.Streamliner(l=2, algorithm="guided")), uc.KnownValues(trials=300, sets=4)),
         uc.attack(_six(uc.Mondrian(k=2, l=2)), uc.Minimality()),

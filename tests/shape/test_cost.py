@@ -67,7 +67,7 @@ import sys, undercover
 from undercover.verbs import verify as verbs
 with_datasheet = verbs._with_datasheet
 def watched(found, where, public):
-    before = [name for name in sys.modules if name.split(".")[:2] in (["undercover", "pages"], ["undercover", "methods"])]
+    before = [name for name in sys.modules if name.startswith(("undercover.pages", "undercover.methods"))]
     assert found.findings and not before, before
     return with_datasheet(found, where, public)
 verbs._with_datasheet = watched

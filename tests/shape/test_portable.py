@@ -19,10 +19,12 @@ PLACES = ("/tmp", "/proc", "/dev", "/sys", "/var", "/etc", "/home", "C:")
 GUARDED = {
     "system.py": {"fcntl", "msvcrt"},  # by sys.platform
     "compiled/kept.py": {"os.geteuid"},  # by hasattr
+    "ending.py": {"signal.SIGCHLD"},  # by hasattr
     "memory.py": {"os.sysconf", "os.sched_getaffinity", "/proc/meminfo", "/sys/fs/cgroup", "/sys/fs/cgroup/memory"},
+    "pages/chart_child.py": {"resource", "signal.SIGKILL", "signal.pthread_sigmask"},  # by sys.platform and hasattr
     "studies/compare/bench.py": {"/proc/self/clear_refs", "/proc/self/status"},  # where there are such files
     "testing/forged.py": {"/dev/null"},  # what a link in a forged release leads to
-    "web/jobs/worker.py": {"signal.SIGKILL"},  # by sys.platform
+    "web/jobs/worker.py": {"signal.SIGKILL", "signal.SIGCHLD"},  # by sys.platform, by hasattr
 }
 """What may stand in which file, and by what it is guarded there."""
 

@@ -72,7 +72,7 @@ def test_a_policy_is_said_in_figures_of_the_table(project: Project) -> None:
     ("changed", "expected"),
     [
         ({"belief": 0.3, "gain": 0.1}, {"en": "which alone reaches the limit", "de": "das allein erreicht die Grenze"}),
-        ({"belief": 0.9, "gain": 0.7}, {"en": "does not count as harm", "de": "gilt es nicht als Schaden"}),
+        ({"belief": 0.9, "gain": 0.7}, {"en": "so they are excused", "de": "sie sind entschuldigt"}),
         ({"exposed": "1/20"}, {"en": "At most 3 people may be exposed", "de": "Höchstens 3 Personen dürfen"}),
         ({"harmful": {"disease": ["gout"]}}, {"en": "whoever has `gout`", "de": "Wer `gout` hat"}),
         ({"presence_known": False}, {"en": "among the people of the population", "de": "der Bevölkerung"}),

@@ -44,6 +44,7 @@ class DeclaredMethod:
     parameters: Mapping[str, Parameter] | None
     exactly_one: Sequence[Sequence[str]] = ()
     used: Sequence[str] = ()
+    may_use: Sequence[str] = ()
     forms: Sequence[Mapping[str, Any]] = ()
     promises: Sequence[Mapping[str, Any]] = ()
     statements: Mapping[str, Mapping[str, Any]] | None = None
@@ -67,6 +68,7 @@ def declared_method(name: str) -> DeclaredMethod | None:
             parameters={key: read_parameter(key, said) for key, said in entry["parameters"].items()},
             exactly_one=entry["exactly_one"],
             used=entry["used"],
+            may_use=entry["may_use"],
             forms=entry["forms"],
             promises=entry["promises"],
             statements={statement: entry[statement] for statement in STATEMENTS},
@@ -125,7 +127,7 @@ def _wrong_use(declared: DeclaredMethod, given: Mapping[str, Any]) -> Iterator[s
     if not isinstance(used, Mapping):
         yield "`method.parameters.used` is not a mapping of what was used."
         return
-    strange = [name for name in used if name not in (*declared.used, _PARTS)]
+    strange = [name for name in used if name not in (*declared.used, *declared.may_use, _PARTS)]
     if strange:
         yield f"`method.parameters.used` has keys that {declared.name} never writes: {listed(strange)}."
     lacking = [name for name in declared.used if name not in used]

@@ -74,9 +74,9 @@ def earlier_view(noted: Mapping[str, Any]) -> View:
         )
         for entry in noted["releases"]
     ]
-    parts: list[Part] = [
-        table(("release", "made", "rows of its people", "known by"), "plain plain count plain", before)
-    ]
+    parts: list[Part] = []
+    if before:
+        parts.append(table(("release", "made", "rows of its people", "known by"), "plain plain count plain", before))
     learnt = [
         (
             f"{listed([str(number) for number in found['in']])}: `{found['sensitive']}`",
@@ -93,7 +93,7 @@ def earlier_view(noted: Mapping[str, Any]) -> View:
         )  # fmt: skip
         title = "What is learnt of them by having all"
         parts.append(table(columns, "plain count count count risk count count", learnt, title))
-    else:
+    elif before and not noted["does_not_hold"]:
         parts.append("They were not attacked together: the promise counts them already, or they hold the same rows.")
     parts += [Said("Does not hold: {}", (problem,)) for problem in noted["does_not_hold"]]
     # Runs that were saved by earlier versions have neither.

@@ -124,7 +124,7 @@ def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     believed of values is taken from attacks that weigh them by the law of the release; where none does, ``outcome``
     says that the figures of values are how often guesses were right.
     """
-    linkage = next((attack for attack in attacks if "before" in attack and "after" in attack), None)
+    linkage = _before_and_after(attacks)
     if linkage is None:
         return None
     before, after, guessing = linkage["before"], linkage["after"], linkage["baseline"]
@@ -167,6 +167,11 @@ def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     }
 
 
+def _before_and_after(attacks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The first attack that was made on the original and on the release."""
+    return next((attack for attack in attacks if "before" in attack and "after" in attack), None)
+
+
 def judged_headline(attacks: Sequence[Mapping[str, Any]], verdict: Verdict) -> dict[str, Any] | None:
     """The same with the figures of the verdict wherever it has one: one number per risk, the same everywhere.
 
@@ -182,7 +187,8 @@ def judged_headline(attacks: Sequence[Mapping[str, Any]], verdict: Verdict) -> d
     surest = max(inferred, key=lambda reason: (bool(reason.people), reason.highest or 0.0), default=None)
     if surest is None or found["attribute"] is None:
         return found
-    linkage = next(attack for attack in attacks if attack.get("attack") == "linkage")
+    linkage = _before_and_after(attacks)
+    assert linkage is not None  # whatever the headline was made of
     before, guessing = (linkage[key]["attribute"][surest.column] for key in ("before", "baseline"))
     found["attribute"] |= {
         "column": surest.column,

@@ -83,10 +83,17 @@ def published_before(run: Run) -> Iterator[Reason]:
     """What does not hold, or is not decided, for people who are in earlier releases, too."""
     earlier = run.diagnostics.get("earlier", {})
     leave = "Leave out people who were published before, or publish the same table once."
-    weights: tuple[tuple[str, Weight], ...] = (("does_not_hold", "stop"), ("exceeded", "stop"), ("not_decided", "ask"))
-    for key, weight in weights:
+    know = (
+        "Leave out people who were published before; if nobody knows who they are, name an identifier of both tables."
+    )
+    weights: tuple[tuple[str, Weight, str], ...] = (
+        ("does_not_hold", "stop", leave),
+        ("exceeded", "stop", leave),
+        ("not_decided", "ask", know),
+    )
+    for key, weight, change in weights:
         for text in earlier.get(key, ()):
-            yield Reason(kind=EARLIER, weight=weight, text=text, regulator=LINKABILITY, change=leave)
+            yield Reason(kind=EARLIER, weight=weight, text=text, regulator=LINKABILITY, change=change)
 
 
 @dataclass(frozen=True)
