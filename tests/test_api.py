@@ -314,6 +314,7 @@ def test_progress_names_the_stages(people: Path) -> None:
         "cutting",
         "verifying",
         "verifying: k-anonymity",
+        "testing what was drawn",
     ]
 
 

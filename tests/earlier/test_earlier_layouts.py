@@ -33,7 +33,7 @@ def test_every_layout_is_stored() -> None:
 def test_they_verify_with_and_without_the_private_part(folder: Path) -> None:
     """None of them says its layout, so each needs permission: a folder that was cut down looks the same."""
     for place in (folder / "public", folder):
-        assert ["--allow-old" in problem for problem in uc.verify(place).problems] == [True]
+        assert ["old layout" in problem for problem in uc.verify(place).problems] == [True]
         found = uc.verify(place, allow_old=True)
         needs_run = place != folder and all(finding.needs for finding in found.findings)
         refutable = any(finding.is_refutable for finding in found.findings)

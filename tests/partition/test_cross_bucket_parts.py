@@ -282,7 +282,7 @@ def test_what_cannot_be_reached_is_told() -> None:
     ):
         require_plannable(table, "t", counts_of(table), 1, 2)
     with pytest.raises(
-        UnreachableError, match=r"k=3 cannot .* '0' is 60.0% .*\(6 of 10\); the largest feasible k is 1"
+        UnreachableError, match=r"k=3 cannot .* most frequent one is 60.0% .*\(6 of 10\); the largest feasible k is 1"
     ):
         require_plannable(table, "t", counts_of(table), 3, 1)
     with pytest.raises(UnreachableError, match="k=11 cannot be reached: the table has only 10 rows"):

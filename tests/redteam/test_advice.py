@@ -12,7 +12,7 @@ import undercover as uc
 from undercover import plugins
 from undercover.errors import ParameterError
 from undercover.parameters import AtLeast, describe, make
-from undercover.verbs.advice import ask_for_less, larger_groups, method_of, mixed_values
+from undercover.verbs.advice import ask_for_less, larger_groups, mixed_values
 
 METHODS = plugins.names("methods")
 NEEDED: dict[str, dict[str, Any]] = {
@@ -84,7 +84,6 @@ def test_a_method_says_what_makes_its_groups_larger() -> None:
 
 
 def test_a_method_that_is_not_installed() -> None:
-    assert method_of(None) is None
     assert "at least" not in larger_groups(None, 5)
 
 

@@ -38,7 +38,7 @@ COMMANDS: Final = {
     "recommend": "Find the method and parameters that satisfy a policy and lose least, and say why; publish by them.",
     "publish": "Make a release: anonymised, verified, attacked, and written with its report and datasheet.",
     "accept": "Publish a release that is withheld, by your decision, which is kept with your reason.",
-    "verify": "Recompute every claim from the published tables alone; exit code 4 if one does not hold.",
+    "verify": "Recompute every claim from the published tables alone; exit code 4 if one fails, 6 if none can be told.",
     "sign": "Sign a release with your key, so that recipients can tell that it is yours; or make a key.",
     "attack": "Attack a release with what its holder knows, and set it beside guessing.",
     "measure": "Say what a release costs: discernibility, class sizes and loss per column.",
@@ -275,7 +275,7 @@ def _where(error: BaseException) -> str:
 
     lines = ["Traceback (most recent call last):"]
     lines += [line.rstrip() for line in traceback.format_tb(error.__traceback__)]
-    said = f": {error}" if isinstance(error, InternalError) else " (its message is left out: it may hold cells)"
+    said = f": {error}" if isinstance(error, InternalError | ImportError) else " (message left out: it may hold cells)"
     return "\n".join([*lines, f"{type(error).__module__}.{type(error).__qualname__}{said}"])
 
 

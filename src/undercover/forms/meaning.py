@@ -6,10 +6,12 @@ hierarchy. Intervals are ranges of positions; sets and nodes may be scattered.
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +34,46 @@ class Meaning(NamedTuple):
     def size(self) -> int:
         """How many values the cell covers."""
         return self.high - self.low + 1 if self.members is None else len(self.members)
+
+
+class Meanings(Sequence[Meaning]):
+    """What many cells cover, in a few bytes each: as objects of their own they take more than the cells themselves.
+
+    >>> found = Meanings([Meaning(0, 3), Meaning(1, 4, (1, 2, 4))])
+    >>> found[1], len(found)
+    (Meaning(low=1, high=4, members=(1, 2, 4)), 2)
+    """
+
+    __slots__ = ("_ends", "_members", "_starts")
+
+    def __init__(self, meanings: Iterable[Meaning]) -> None:
+        self._ends, self._members, self._starts = array("i"), array("i"), array("q", [0])
+        for low, high, members in meanings:
+            self._ends.extend((low, high))
+            self._members.extend(members or ())
+            self._starts.append(len(self._members))
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    @overload
+    def __getitem__(self, place: int) -> Meaning: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Meaning, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> Meaning | tuple[Meaning, ...]:
+        if isinstance(place, slice):
+            return tuple(self[one] for one in range(*place.indices(len(self))))
+        at = range(len(self))[place]
+        first, last = self._starts[at], self._starts[at + 1]
+        members = tuple(self._members[first:last]) if last > first else None
+        return Meaning(self._ends[2 * at], self._ends[2 * at + 1], members)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 NOTHING = Meaning(0, -1)
@@ -106,7 +148,7 @@ class Values:
             return NOTHING
         return self._single(cell)
 
-    def read_all(self, cells: tuple[str, ...], form: CellForm) -> tuple[Meaning, ...]:
+    def read_all(self, cells: tuple[str, ...], form: CellForm) -> Sequence[Meaning]:
         """The same for many cells. A release is read by several attacks and measures; its last columns are kept."""
         return _read_all(self, cells, form)
 
@@ -144,8 +186,8 @@ class Values:
 
 
 @lru_cache(maxsize=_COLUMNS_KEPT)
-def _read_all(values: Values, cells: tuple[str, ...], form: CellForm) -> tuple[Meaning, ...]:
-    return tuple([values.read(cell, form) for cell in cells])
+def _read_all(values: Values, cells: tuple[str, ...], form: CellForm) -> Meanings:
+    return Meanings(values.read(cell, form) for cell in cells)
 
 
 def domain_values(column: EncodedColumn) -> Values:

@@ -179,15 +179,16 @@ def _linked(
     """How often whoever goes by places is right about a sensitive value."""
     assert run.original is not None
     people = len(own)
-    which = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    which = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
     by_class = by_owner[_in_order_of(which[by_owner], len(starts) - 1)]
-    ways = {"place in the table": np.arange(people), "place in the class": own[by_class]}
+    ways: dict[str, Rows | slice] = {"place in the table": slice(None), "place in the class": own[by_class]}
+    del by_class
     places = run.original.places(run.rows)
     for name in reading.main.names("sensitive"):
         column, cells = run.original[name], reading.column(name, nan_is_missing=True)
         code_of = {label: code for code, label in enumerate(column.domain.labels)}
-        shown = np.array([code_of.get(label, -1) for label in cells.labels])[cells.codes]
-        theirs = column.codes[places].astype(np.int64)
+        shown = np.array([code_of.get(label, -1) for label in cells.labels], dtype=np.int32)[cells.codes]
+        theirs = column.codes[places].astype(np.int32)
         for way, guessed in ways.items():
             values = theirs[guessed]
             right, mean = int((shown == values).sum()), _expected(which, shown, values, column.domain.size)
@@ -214,7 +215,7 @@ def _expected(which: Rows, shown: Rows, values: Rows, size: int) -> float:
 
 def _expected_of(which: Rows, shown: Rows, values: Rows, size: int) -> float:
     """The same of some classes."""
-    which = which - which[0]
+    which = (which - which[0]).astype(np.int64)
     keys, times = np.unique(which * np.int64(size + 1) + shown, return_counts=True)
     others, other_times = np.unique(which * np.int64(size + 1) + values, return_counts=True)
     _, mine, theirs = np.intersect1d(keys, others, assume_unique=True, return_indices=True)

@@ -9,26 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from undercover import plugins
 from undercover.errors import InputError
-from undercover.model.run import Run
-from undercover.parameters import describe, make
+from undercover.parameters import describe
 
 _GROUPS = ("k", "l")
 _MIXING = {"l": "a larger l", "t": "a smaller t", "p": "a smaller p"}
 _SHARES = ("t", "p")
-
-
-def method_of(run: Run | None) -> Any:
-    """The method that made a run, made again where the run was loaded; ``None`` where it is not installed."""
-    if run is None or run.method is not None:
-        return None if run is None else run.method
-    if run.release.method not in plugins.names("methods"):
-        return None
-    try:
-        return make("methods", run.release.method, run.recipe)
-    except InputError:  # a recipe of an earlier version
-        return None
 
 
 def larger_groups(method: Any, size: int) -> str:

@@ -23,7 +23,7 @@ from undercover.model.policy import MISSING, Policy
 from undercover.model.run import Run
 from undercover.model.table import EncodedColumn, Table
 from undercover.model.verdict import INFERENCE, LINKABILITY, SINGLING_OUT, Counted, Exposure, Reason, Verdict, Weight
-from undercover.verbs.advice import larger_groups, method_of, mixed_values
+from undercover.verbs.advice import larger_groups, mixed_values
 from undercover.verbs.unknowns import algorithm, unknowns
 
 _ROUNDING = 1e-9
@@ -106,8 +106,8 @@ class _Judged:
 
     @property
     def method(self) -> Any:
-        """The method that made the release, where it is known."""
-        return method_of(self.case.run)
+        """The very method that made the release, where it is at hand."""
+        return None if self.case.run is None else self.case.run.method
 
     @cached_property
     def persons(self) -> NDArray[np.int64] | None:

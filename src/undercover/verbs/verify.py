@@ -24,6 +24,7 @@ from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.verbs.store import original_of, table_of
+from undercover.wording import option
 
 UNSIGNED = (
     "Hashes tell that the files fit release.json, not who wrote it: whoever changes both leaves no trace. A signature "
@@ -32,8 +33,7 @@ UNSIGNED = (
 
 OLD_LAYOUT = (
     "release.json has an old layout, or was cut down to look like one: it lacks {lacking}. What they would say cannot "
-    "be checked. Ask the holder to write the release anew, or verify the rest of it with --allow-old "
-    "(allow_old=True in Python)."
+    "be checked. Ask the holder to write the release anew, or have the rest of it verified: {option}."
 )
 
 WITHHELD = (
@@ -109,7 +109,9 @@ def _of_folder(
     release, notes = public.release, [*([WITHHELD] if is_withheld(place) else []), *public.notes]
     problems = [*public.problems, *emptied(release)]
     if public.is_old:
-        problems += [] if allow_old else [OLD_LAYOUT.format(lacking=listed(public.lacking))]
+        problems += (
+            [] if allow_old else [OLD_LAYOUT.format(lacking=listed(public.lacking), option=option(allow_old=True))]
+        )
     else:
         problems += [*unsafe_unsaid(release), *unwritten(release)]
     try:

@@ -273,7 +273,7 @@ def overlap(
         entry is not None or column.name not in read(release).values_table.names("sensitive")
         for release, (entry, _, _) in zip(releases, said, strict=True)
     )
-    bounds = value_bounds(usable, people) if told_all else None
+    bounds = value_bounds(usable, people)
     sure = (bounds.cell_of, bounds.possible) if bounds is not None and len(usable) > 1 else None
     beliefs = _Beliefs(column, target_of, len(targets), overall)
     evidence = [entry for entry, _, _ in said if entry is not None]
@@ -293,7 +293,7 @@ def overlap(
     guess = float(beliefs.prior.max())
     fitting = alike(*evidence)
     told = JointBeliefs(
-        column.name, column.domain.labels, beliefs.overall, beliefs.blocks(evidence, bounds, people), fitting
+        column.name, column.domain.labels, beliefs.overall, beliefs.blocks(evidence, bounds, people, told_all), fitting
     )
     return OverlapResult(column.name, parts, together, joined.left, guess, original.rows, fitting, told)
 
@@ -351,14 +351,14 @@ class _Beliefs:
             yield first, min(first + step, self.n_targets)
 
     def blocks(
-        self, evidence: Sequence[Evidence], bounds: ValueBounds | None, people: Whole
+        self, evidence: Sequence[Evidence], bounds: ValueBounds | None, people: Whole, told_all: bool
     ) -> Callable[[], Iterator[BeliefBlock]]:
         """What can be believed of all targets, with and without the assumption; worked out again when it is asked for.
 
-        Shares of a cell bound the belief in its people only where no release tells these apart.
+        Shares of a cell bound the belief in its people only where no release tells these apart, and each is looked at.
         """
         alike = np.zeros(0 if bounds is None else len(bounds.sizes), dtype=bool)
-        if bounds is not None:
+        if bounds is not None and told_all:
             pattern = np.zeros(self.n_targets, dtype=np.int64)
             for entry in evidence:
                 own = entry.fits.patterns()

@@ -42,7 +42,7 @@ class Touches(NamedTuple):
         before = np.cumsum(before, axis=0)
         own = bins[segments]
         some = max(1, _MOST_COUNTS // max(n_bins, 1))
-        for first, last in _pieces(cover.starts, some):
+        for first, last in pieces(cover.starts, some):
             runs = slice(cover.starts[first], cover.starts[last])
             counts = _below(cover.high[runs] + 1, segments, before, own)
             counts -= _below(cover.low[runs], segments, before, own)
@@ -67,7 +67,7 @@ class Touches(NamedTuple):
         return np.bincount(self.bins, each, minlength=n_bins).astype(np.float64)
 
 
-def _pieces(starts: Integers, most: int) -> Iterator[tuple[int, int]]:
+def pieces(starts: Integers, most: int) -> Iterator[tuple[int, int]]:
     """Cells some after the others, of which no more than ``most`` runs are looked at together, or one cell."""
     first, n_cells = 0, len(starts) - 1
     while first < n_cells:

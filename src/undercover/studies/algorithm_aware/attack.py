@@ -260,7 +260,9 @@ class _Drawn:
     def _once(self, assignment: Assignment, table: Table, randomness: Randomness) -> None:
         self.n_drawn += 1
         try:
-            run = publish_table(table, self.method, engine=LocalEngine(threads=1), randomness=randomness)
+            run = publish_table(
+                table, self.method, engine=LocalEngine(threads=1), randomness=randomness, self_tested=False
+            )
         except Exception as error:  # whatever goes wrong is something that is seen
             self.n_refused += 1
             self.said = str(error)

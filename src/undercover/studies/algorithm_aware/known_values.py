@@ -175,7 +175,8 @@ def _orders(table: Table) -> Orders:
 def _released(table: Table, method: Method, seed: int, orders: Orders) -> Released | None:
     """What the method makes of a table; nothing where it refuses."""
     try:
-        run = publish_table(table, method, engine=LocalEngine(threads=1), randomness=Randomness(seed))
+        words = Randomness(seed)
+        run = publish_table(table, method, engine=LocalEngine(threads=1), randomness=words, self_tested=False)
     except UnreachableError:
         return None
     if _crossed(run) or read(run.release).channel is not None:

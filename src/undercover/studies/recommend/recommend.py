@@ -226,7 +226,7 @@ def recommend(
     >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income", drop="*")
     >>> found = uc.recommend(uc.datasets.census(1000, seed=1), schema, methods=["cross-bucket"])
     >>> found.candidate.title, found.verdict.title
-    ('Cross-bucket generalization, k=5, l=2', 'Ready')
+    ('Cross-bucket generalization, k=5, l=2', 'Decide')
     """
     _Asked(time=time)
     check_schema(schema)

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.forms.coverage import Coverage, Positions
-from undercover.forms.looking.counting import Floats, together, value_counts
+from undercover.forms.looking.counting import Floats, pieces, together, value_counts
 from undercover.forms.looking.rows import ShownRows
 from undercover.forms.spread import Spread
 from undercover.threads import parallel
 from undercover.utility.queries.workload import Answers, Workload, evaluate
 
-_MOST_SHARES = 1 << 22  # of a query and a cell, 8 bytes each
+_MOST_SHARES = 1 << 21  # of a query and a cell, 8 bytes each
+_MOST_RUNS = 1 << 18  # of cells that are looked at together
 
 
 def answers_of_rows(
@@ -86,6 +87,11 @@ def _shares(covers: Sequence[Coverage], lows: Positions, highs: Positions) -> Fl
     """(n_cells,) the part of each cell of all columns that one query asks for."""
     each = []
     for cover, low, high in zip(covers, lows, highs, strict=True):
-        inside = np.clip(np.minimum(cover.high, high) - np.maximum(cover.low, low) + 1, 0, None)
-        each.append(np.add.reduceat(inside, cover.starts[:-1]) / cover.sizes)
+        share = np.empty(cover.n_cells)
+        for first, last in pieces(cover.starts, _MOST_RUNS):
+            runs = slice(cover.starts[first], cover.starts[last])
+            inside = np.clip(np.minimum(cover.high[runs], high) - np.maximum(cover.low[runs], low) + 1, 0, None)
+            covered = np.add.reduceat(inside, cover.starts[first:last] - cover.starts[first])
+            share[first:last] = covered / cover.sizes[first:last]
+        each.append(share)
     return np.concatenate(each)
