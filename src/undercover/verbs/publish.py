@@ -60,7 +60,7 @@ from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
 from undercover.verbs.naming.cells import check_input
 from undercover.verbs.repeated_people import look_for_people
-from undercover.verbs.self_test import test_draft
+from undercover.verbs.self_test import check_draft
 from undercover.verbs.spark.publish import publish_far, reads_itself
 from undercover.verbs.together import counted
 from undercover.version import VERSION
@@ -251,7 +251,7 @@ def publish_table(
     claims = [claim for claim in (*method.claims(table), *draft.claims) if fits(claim, Checkable)]
     found = at("verify", _verified, run, [*claims, *require], at.progress, told="verifying")
     if self_tested:  # before anything is blamed on the table
-        tested = at("self-test", test_draft, table, run, draft, told="testing what was drawn")
+        tested = at("self-test", check_draft, table, run, draft, told="testing what was drawn")
         run = replace(run, self_test=tested.to_dict())
     _must_hold(found, len(claims))
     _must_give_nothing_away(run)
