@@ -7,7 +7,7 @@ import pytest
 
 import undercover as uc
 from undercover.forms import read
-from undercover.forms.looking import counting
+from undercover.forms.looking import counting, rows
 from undercover.model.run import Run
 from undercover.utility.binned_tables import counted_tables, tables_of
 
@@ -46,7 +46,10 @@ def test_tables_are_those_of_estimates(run: Run, most: int, monkeypatch: pytest.
         np.testing.assert_allclose(counted.pairs[pair][1], after, atol=1e-9)
 
 
-def test_queries_have_the_same_answers(run: Run) -> None:
+@pytest.mark.parametrize("most", [counting._MOST_COUNTS, 0])
+def test_queries_have_the_same_answers(run: Run, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "_MOST_COUNTS", most)
+    monkeypatch.setattr(rows, "CHUNK", rows.CHUNK if most else 170)
     assert run.original is not None
     sets = (("age",), ("sex",), tuple(QUASI), ("education", "age"))
     asked = uc.QueryError(quasi_identifiers=sets, queries=60)

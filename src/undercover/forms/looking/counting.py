@@ -210,20 +210,23 @@ def value_bins(
     return parallel(of_column, range(len(shown.cells)), threads, steps=shown.n_rows * len(shown.cells))
 
 
-def value_counts(shown: ShownRows, place: int, column: int) -> tuple[Integers, Integers, Floats]:
-    """The cells of a column, each with every value of the sensitive column at a ``place`` it has, and expected rows."""
+def value_counts(shown: ShownRows, place: int, column: int) -> Iterator[tuple[Integers, Integers, Floats]]:
+    """The cells of a column, each with every value of the sensitive column at a ``place`` it has, and expected rows.
+
+    Of all rows at once; where there are too many cells for that, of some rows after the others.
+    """
     secret, n_cells = shown.secrets[place], shown.covers[column].n_cells
-    keys, rows = [np.zeros(0, np.int64)], [np.zeros(0)]
+    few = n_cells * secret.n_values <= _MOST_COUNTS
+    keys, rows = np.zeros(0, np.int64), np.zeros(0)
     for some in shown.chunks:
         own, values, each = secret.entries(some, shown.weights_of(some))
-        key, sums = _summed(shown.cells[column][some][own].astype(np.int64) * secret.n_values + values, each)
-        keys.append(key)
-        rows.append(sums)
-        if n_cells * secret.n_values <= _MOST_COUNTS:
-            key, sums = _summed(np.concatenate(keys), np.concatenate(rows))
-            keys, rows = [key], [sums]
-    key, sums = _summed(np.concatenate(keys), np.concatenate(rows))
-    return key // secret.n_values, key % secret.n_values, sums
+        found = _summed(shown.cells[column][some][own].astype(np.int64) * secret.n_values + values, each)
+        if few:
+            keys, rows = _summed(np.concatenate([keys, found[0]]), np.concatenate([rows, found[1]]))
+        else:
+            yield found[0] // secret.n_values, found[0] % secret.n_values, found[1]
+    if few:
+        yield keys // secret.n_values, keys % secret.n_values, rows
 
 
 def _summed(keys: Integers, weights: Floats) -> tuple[Integers, Floats]:

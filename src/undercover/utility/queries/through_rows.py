@@ -33,28 +33,37 @@ def answers_of_rows(
 ) -> list[Answers]:
     """The expected count of every query, workload by workload; ``names`` are the columns of ``shown``."""
     place = next(at for at, secret in enumerate(shown.secrets) if secret.name == sensitive)
-    alone = sorted({names.index(work.names[0]) for work in workloads if len(work.names) == 1})
-    counted = parallel(lambda column: value_counts(shown, place, column), alone, threads, steps=shown.n_rows)
-    entries = dict(zip(alone, counted, strict=True))
-    found = []
-    for work in workloads:
-        columns = [names.index(name) for name in work.names]
-        if len(columns) == 1:
-            n_values = shown.secrets[place].n_values
-            spread = _of_cells(work.names[0], shown.covers[columns[0]], entries[columns[0]], n_values)
-            found += evaluate(spread, [work], ranges)
-        else:
-            found.append(_asked(_only(shown, columns), place, work, threads))
-    return found
+    found: list[Answers | None] = [None] * len(workloads)
+    alone = [at for at, work in enumerate(workloads) if len(work.names) == 1]
+
+    def of_one(at: int) -> Answers:
+        work = workloads[at]
+        return _of_column(shown, place, names.index(work.names[0]), work, ranges)
+
+    for at, answers in zip(alone, parallel(of_one, alone, threads, steps=shown.n_rows), strict=True):
+        found[at] = answers
+    return [
+        _asked(_only(shown, [names.index(name) for name in work.names]), place, work, threads) if one is None else one
+        for work, one in zip(workloads, found, strict=True)
+    ]
 
 
 def _only(shown: ShownRows, columns: Sequence[int]) -> ShownRows:
     return replace(shown, cells=[shown.cells[j] for j in columns], covers=[shown.covers[j] for j in columns])
 
 
-def _of_cells(name: str, cover: Coverage, entries: tuple[Positions, Positions, Floats], n_values: int) -> Spread:
-    """Every cell of a column as a box."""
-    return Spread.of_pairs({name: cover}, {name: np.arange(cover.n_cells)}, entries, n_values)
+def _of_column(shown: ShownRows, place: int, column: int, work: Workload, ranges: Collection[str]) -> Answers:
+    """The answers to queries about one column: every cell is a box, and rows are added up part by part."""
+    name, n_values, cover = work.names[0], shown.secrets[place].n_values, shown.covers[column]
+    answers = np.zeros(work.count)
+    for cells, values, rows in value_counts(shown, place, column):
+        used, box = np.unique(cells, return_inverse=True)
+        low, high, times = cover.runs_of(used)
+        own = Coverage(np.concatenate([[0], np.cumsum(times)]), low, high, cover.n_positions)
+        pairs = box.reshape(-1).astype(np.int64), values, rows
+        spread = Spread.of_pairs({name: own}, {name: np.arange(len(used))}, pairs, n_values)
+        answers += evaluate(spread, [work], ranges)[0]
+    return answers
 
 
 def _asked(shown: ShownRows, place: int, work: Workload, threads: int) -> Answers:
