@@ -91,6 +91,14 @@ def test_a_name_with_a_nul_comes_out_of_polars() -> None:
         uc.publish(frame, schema, uc.Mondrian(k=2), policy="none")
 
 
+@pytest.mark.parametrize("name", ["", " "])
+def test_a_column_without_a_name_is_refused(name: str) -> None:
+    """Found at random: the file called it something else, and the release crashed after it was made."""
+    table = pa.table({name: PEOPLE["age"], "ill": PEOPLE["ill"]})
+    with pytest.raises(DataError, match="has no name"):
+        uc.publish(table, uc.Schema(quasi_identifiers=[name], sensitive="ill"), uc.Mondrian(k=2), policy="none")
+
+
 def test_numbers_published_as_they_are_have_the_datasheet_that_a_verifier_makes(tmp_path: Path) -> None:
     """Found at random: in memory they were texts, in the file numbers, and the honest datasheet was called forged."""
     run = uc.publish(pa.table(PEOPLE), SCHEMA, uc.Incognito(k=2), policy="none")

@@ -29,7 +29,21 @@ from undercover.pages import chart_process, jinja
 from undercover.pages.chart_process import ChartProcess, DrawingError
 from undercover.pages.svg import drawings, shortened
 
-CHARACTERS = ("\x00", "\x01", "\x0b", "\x0c", "\x1b", "\x1f", "\x7f", "\x85", "\x9b", "\ufffe", "\uffff", "\U0001fffe")
+CHARACTERS = (
+    "\x00",
+    "\x01",
+    "\x0b",
+    "\x0c",
+    "\x1b",
+    "\x1f",
+    "\x7f",
+    "\x85",
+    "\x9b",
+    "\u2028",
+    "\ufffe",
+    "\uffff",
+    "\U0001fffe",
+)
 IN_PAGES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")
 SPEC = {"data": {"values": [{"x": "a"}]}, "mark": "bar", "encoding": {"x": {"field": "x", "type": "nominal"}}}
 PICTURE = Picture("points", SPEC, "One bar.")

@@ -149,7 +149,9 @@ def check_published(data: pa.Table, quasi_identifiers: Collection[str], publishe
             "those that somebody outside may know of a person, and drop the others."
         )
     for name in published:
-        if not name.isprintable():
+        if not name.strip():
+            problems.append("A column to be published has no name, which no file gives back. Name it.")
+        elif not name.isprintable():
             problems.append(
                 f"Column `{visible(name)}` has a name with line breaks or other letters that are not printed, which no "
                 "verifier accepts. Rename it."
