@@ -24,6 +24,7 @@ from undercover.forms.case import Case
 from undercover.forms.coverage import Coverage
 from undercover.forms.looking import counting, rows
 from undercover.forms.looking.counting import Touches
+from undercover.forms.meaning import domain_values
 from undercover.utility.binned_tables import tables_of
 
 MANY = 20_000
@@ -70,6 +71,21 @@ def test_boxes_of_an_all_different_column(run: uc.Run) -> None:
     assert needed < 150
     assert np.diff(offsets).tolist() == [1] * MANY  # everybody is found by his note
     assert np.bincount(members, minlength=MANY).tolist() == [1] * MANY
+
+
+def test_texts_are_looked_up_as_they_are_read_one_by_one(run: uc.Run) -> None:
+    """The quick way for columns that are published as they are, beside the plain one, and where it does not apply."""
+    original = run.original
+    assert original is not None
+    cells, column = read(run.release).column("note"), original["note"]
+    quick = Coverage.of_values(cells.values, column)
+    plain = Coverage.of_meanings(domain_values(column).read_all(cells.labels, "value"), column.domain.size)
+    assert quick is not None
+    np.testing.assert_array_equal(quick.low, plain.low)
+    np.testing.assert_array_equal(quick.high, plain.high)
+    assert Coverage.of_values(pa.array(["note 1", "nowhere"]), column) is None
+    assert Coverage.of_values(pa.array(["note 1", None]), column) is None
+    assert Coverage.of_values(pa.array([1, 2]), column) is None
 
 
 def test_a_quasi_identifier_of_many_values(run: uc.Run) -> None:

@@ -200,6 +200,8 @@ def index_of(boxes: Boxes, begin: int, end: int, asked: NDArray[np.int64] | None
 
 def _covered(table: PublishedTable, name: str, column: Written, original: EncodedColumn, covers: bool) -> Coverage:
     """What every distinct cell covers, in codes of the original."""
+    if table.form(name) == "value" and (known := Coverage.of_values(column.values, original)) is not None:
+        return known
     read = domain_values(original).read_all(column.labels, table.form(name))
     found = Coverage.of_meanings(read, original.domain.size)
     if covers and not found.sizes.all():

@@ -18,9 +18,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from undercover.forms.meaning import Meaning
+from undercover.forms.meaning import Meaning, Meanings
+from undercover.model.table import EncodedColumn
 
 Positions = NDArray[np.int64]
 
@@ -48,8 +51,25 @@ class Coverage:
         return cls(starts, members[first].astype(np.int64), members[last].astype(np.int64), n_positions)
 
     @classmethod
+    def of_values(cls, cells: pa.Array, domain: EncodedColumn) -> Coverage | None:
+        """Texts that are values of the column, each its own cell; ``None`` where one is something else.
+
+        They are looked up as they are: a column that is different for everybody has as many as it has rows.
+        """
+        values = domain.domain.values
+        if not (pa.types.is_string(cells.type) and pa.types.is_string(values.type)) or cells.null_count:
+            return None
+        places = pc.index_in(cells, value_set=values)
+        if places.null_count:
+            return None
+        found = places.to_numpy().astype(np.int64)
+        return cls.of_ranges(found, found, domain.domain.size)
+
+    @classmethod
     def of_meanings(cls, meanings: Sequence[Meaning], n_positions: int) -> Coverage:
         """Cells as they were read from a published table; one that covers nothing has an empty run."""
+        if isinstance(meanings, Meanings) and (ranges := meanings.ranges) is not None:
+            return cls.of_ranges(ranges[:, 0], ranges[:, 1], n_positions)
         if all(meaning.members is None for meaning in meanings):
             ends = np.array([(meaning.low, meaning.high) for meaning in meanings], dtype=np.int64).reshape(-1, 2)
             return cls.of_ranges(ends[:, 0], ends[:, 1], n_positions)

@@ -56,6 +56,11 @@ class Meanings(Sequence[Meaning]):
     def __len__(self) -> int:
         return len(self._starts) - 1
 
+    @property
+    def ranges(self) -> NDArray[np.int64] | None:
+        """(n_cells, 2) first and last position of each; ``None`` where one of them is not a range."""
+        return None if self._members else np.array(self._ends, dtype=np.int64).reshape(-1, 2)
+
     @overload
     def __getitem__(self, place: int) -> Meaning: ...
 

@@ -157,8 +157,12 @@ def published_rows(reading: Reading, original: Table, known: Sequence[str]) -> S
     """The rows of a release, their cells read as codes of the original."""
     covers = []
     for name in known:
-        labels = reading.column(name).labels
-        meanings = domain_values(original[name]).read_all(labels, reading.main.form(name))
+        form, column = reading.main.form(name), reading.column(name)
+        if form == "value" and (whole := Coverage.of_values(column.values, original[name])) is not None:
+            covers.append(whole)
+            continue
+        labels = column.labels
+        meanings = domain_values(original[name]).read_all(labels, form)
         wrong = [label for label, meaning in zip(labels, meanings, strict=True) if meaning == NOTHING]
         if wrong and reading.covers:
             raise DataError(f"Cells of `{name}` stand for no value of the original column: {described(wrong)}.")
