@@ -194,7 +194,7 @@ def test_a_delta_that_says_little_is_said_on_the_terminal_and_in_private_only(
 ) -> None:
     # Ten ages of thirty people each need no cover; one person more is of an age of her own.
     people, out = tmp_path / "people.csv", tmp_path / "out"
-    rows = {"age": [20 + i % 10 for i in range(300)] + [70], "ill": [f"v{i}" for i in range(301)]}
+    rows = {"age": [20 + i % 10 for i in range(300)] + [70], "ill": [f"v{i * i}" for i in range(301)]}
     asked = ("--qi", "age", "--sensitive", "ill", "--method", "mutual-cover", "--set", "variant=paper")
     csv.write_csv(pa.table(rows), people)
     done = undercover("publish", people, *asked, "--set", "delta=1/5", "--set", "l=160", "--out", out)

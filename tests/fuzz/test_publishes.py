@@ -24,6 +24,7 @@ import undercover as uc
 from effort import examples
 from pictures import drawing
 from undercover.errors import DataError
+from undercover.model.formats import FORMATS
 
 SEEDS = st.integers(0, 2**63)
 USUAL = {"phases": [Phase.generate], "suppress_health_check": list(HealthCheck), "database": None}
@@ -83,10 +84,40 @@ def test_a_column_without_any_value_is_measured(tmp_path: Path) -> None:
 
 
 def test_a_name_with_a_nul_comes_out_of_polars() -> None:
-    """Found at random: polars panics, which is no exception that anybody catches."""
+    """Found at random: polars panics, which is no exception that anybody catches. No verifier accepts the name."""
     frame = polars.DataFrame({"a\0ge": PEOPLE["age"], "ill": PEOPLE["ill"]})
     schema = uc.Schema(quasi_identifiers=["a\0ge"], sensitive="ill")
-    assert len(uc.publish(frame, schema, uc.Mondrian(k=2), policy="none").rows) == ROWS
+    with pytest.raises(DataError, match="letters that are not printed"):
+        uc.publish(frame, schema, uc.Mondrian(k=2), policy="none")
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_a_column_without_a_name_is_refused(name: str) -> None:
+    """Found at random: the file called it something else, and the release crashed after it was made."""
+    table = pa.table({name: PEOPLE["age"], "ill": PEOPLE["ill"]})
+    with pytest.raises(DataError, match="has no name"):
+        uc.publish(table, uc.Schema(quasi_identifiers=[name], sensitive="ill"), uc.Mondrian(k=2), policy="none")
+
+
+def test_numbers_published_as_they_are_have_the_datasheet_that_a_verifier_makes(tmp_path: Path) -> None:
+    """Found at random: in memory they were texts, in the file numbers, and the honest datasheet was called forged."""
+    run = uc.publish(pa.table(PEOPLE), SCHEMA, uc.Incognito(k=2), policy="none")
+    column = run.release.tables[0].columns[0]
+    held = run.release.tables[0].data.column("age").type
+    assert (column.form, held.value_type) == ("value", pa.string()), "in memory it is a text"
+    for file_format in FORMATS:
+        out = uc.save(run, tmp_path / file_format, format=file_format)  # type: ignore[arg-type]
+        assert uc.verify(out / "public").problems == ()
+
+
+def test_cells_that_hold_rows_are_refused_before_a_verifier_does(tmp_path: Path) -> None:
+    """Found at random: such a release was saved, and did not verify."""
+    table = pa.table({**PEOPLE, "note": ["a,b,c,d\ne,f,g,h"] * ROWS})
+    schema = uc.Schema(quasi_identifiers=["age"], sensitive="ill", insensitive=["note"])
+    run = uc.publish(table, schema, uc.Mondrian(k=2), policy="none")
+    with pytest.raises(DataError, match="hold lists of values"):
+        uc.save(run, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_planted_faults_are_found(tmp_path: Path) -> None:

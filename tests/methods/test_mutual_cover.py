@@ -332,7 +332,12 @@ def test_own_distances_are_named_and_not_published() -> None:
 
 def crowd(n: int, ages: int) -> pa.Table:
     """n people of so many ages, all with different values: every age belongs to n / ages rows."""
-    return pa.table({"age": [20 + i % ages for i in range(n)], "ill": [f"v{i}" for i in range(n)]})
+    return pa.table(
+        {
+            "age": [20 + i % ages for i in range(n)],
+            "ill": [f"v{''.join(chr(97 + int(digit)) for digit in str(i))}" for i in range(n)],
+        }
+    )
 
 
 def test_a_delta_that_changes_nothing_is_refused() -> None:

@@ -127,7 +127,8 @@ def publish(data: pa.Table, schema: uc.Schema, method: Any) -> uc.Run:
 def check(run: uc.Run, data: pa.Table) -> None:
     """Every claim holds, on the fresh release and on the one read back, and nobody was lost or invented."""
     fresh = uc.verify(run, original=data)
-    assert fresh.holds, fresh.to_dict()
+    promises = any(one.is_promise and not one.is_vacuous for one in fresh.findings)
+    assert fresh.holds is (True if promises else None), fresh.to_dict()
     assert fresh.rows == len(run.rows)
     expected = Counter(data["ill"].take(run.rows).to_pylist())
     published = run.release.tables[-1].data

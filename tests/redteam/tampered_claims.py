@@ -313,10 +313,15 @@ SUPPRESSION = [
 ]
 
 DOWNGRADES = [
-    Tampering("no layout", take_out("layout"), sealed=False, said="--allow-old"),
-    Tampering("neither layout nor hashes", take_out("layout", "files"), sealed=False, said="--allow-old"),
-    Tampering("cut down to layout 2", cut_down_to_layout_2, sealed=False, said="--allow-old"),
-    Tampering("cut down to layout 1", cut_down_to_layout_1, sealed=False, said="--allow-old"),
+    Tampering("no layout", take_out("layout"), sealed=False, said="has an old layout, or was cut down"),
+    Tampering(
+        "neither layout nor hashes",
+        take_out("layout", "files"),
+        sealed=False,
+        said="has an old layout, or was cut down",
+    ),
+    Tampering("cut down to layout 2", cut_down_to_layout_2, sealed=False, said="has an old layout, or was cut down"),
+    Tampering("cut down to layout 1", cut_down_to_layout_1, sealed=False, said="has an old layout, or was cut down"),
     Tampering(
         "cut down to layout 2 and allowed",
         cut_down_to_layout_2,

@@ -9,6 +9,7 @@ from undercover.errors import DataError
 from undercover.forms import read
 from undercover.guarantees.cells import followers, misread_cells
 from undercover.model.release import PublishedColumn, PublishedTable, Release
+from undercover.model.schema import Column
 
 N = 900
 RANDOM = np.random.default_rng(7)
@@ -111,3 +112,23 @@ def test_memory_stays_linear_in_an_all_different_column() -> None:
 )
 def test_cells_of_another_form_are_told(form: str, cells: list[str], wrong: bool) -> None:
     assert bool(misread_cells(read(release(cells, form, ["x"] * len(cells))))) is wrong
+
+
+def test_a_leaf_below_a_node_is_refused_although_no_published_tree_tells() -> None:
+    towns = [f"{region}{number}" for region in ("north", "south", "east", "west") for number in range(5)]
+    tree = uc.Hierarchy([[town, town[:-1], "*"] for town in towns])
+    lived = [towns[row % len(towns)] for row in range(200)]
+    table = pa.table({"town": lived, "seen": lived, "ill": [list("abcd")[row // 20 % 4] for row in range(200)]})
+    with pytest.raises(DataError, match="`seen` is published unchanged and follows `town`"):
+        uc.publish(
+            table,
+            uc.Schema(
+                quasi_identifiers=["town"],
+                sensitive="ill",
+                insensitive=["seen"],
+                columns={"town": Column(hierarchy=tree)},
+            ),
+            uc.Mondrian(k=20),
+            seed=1,
+            policy="none",
+        )

@@ -23,8 +23,9 @@ METHODS = [uc.Anatomy(l=4), uc.Streamliner(l=4, algorithm="rda")]
 
 def people(copies: int = 1) -> pa.Table:
     """Two thousand rows; every income is that of so many people."""
-    income = np.repeat(np.arange(2_000 // copies) * 37 + 11, copies)
-    return pa.table({"age": np.arange(2_000) % 60, "income": np.random.default_rng(1).permutation(income)})
+    draw = np.random.default_rng(1)
+    income = np.repeat(draw.choice(90_000, 2_000 // copies, replace=False), copies)
+    return pa.table({"age": np.arange(2_000) % 60, "income": draw.permutation(income)})
 
 
 def spread(labels: np.ndarray, income: np.ndarray) -> float:

@@ -18,6 +18,7 @@ from scanning_people import SCHEMA, crowd
 import undercover as uc
 from undercover.model.run import Run
 from undercover.scanning.result import Scan
+from undercover.verbs.self_test import SelfTest
 
 Scanned = Callable[..., Scan]
 NAME, NUMBER = "Ida Kvist-17", "100017"
@@ -154,6 +155,8 @@ def test_rows_that_are_not_shuffled(
             items[start:end] = order(items[start:end].astype(np.int64))
 
     monkeypatch.setattr("undercover.steps.recoding.shuffle_within", unshuffled)
+    # The self-test of publish would refuse such a release; here the scan is to find it by itself.
+    monkeypatch.setattr("undercover.verbs.publish.check_draft", lambda *given: SelfTest((), ()))
     found = scanned(uc.publish(crowd(), SCHEMA, uc.Mondrian(k=8)))
     assert "order" in kinds(found)
     assert ("links" in kinds(found)) is (order is np.sort)

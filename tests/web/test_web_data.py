@@ -138,7 +138,7 @@ REFUSED = {
     "page.csv": (b"  <!DOCTYPE html><p>no", "web page"),
     "odd.bin": (b"\x01\x00\x02rest", ".parquet"),
     "nothing.csv": (b" \n", "empty"),
-    "torn.xlsx": (b"PK\x03\x04 torn", "Was all of it sent?"),
+    "torn.xlsx": (b"PK\x03\x04 torn", "damaged or incomplete"),
     "table.ods": (zipped("mimetype", b"application/vnd.oasis"), "save the table"),
 }
 

@@ -259,7 +259,7 @@ def test_uploaded_levels_are_taken_or_explained_by_line(client: TestClient, proj
     assert upload(good).status_code == 200
     assert settings_of(project, "town")["hierarchy"].startswith("hierarchies/town-1-")
     for text, told in (
-        ("level0,level1\nBonn,DE\nBonn,FR\n", "<code>my towns.csv</code>, line 3: leaf <code>Bonn</code> is already"),
+        ("level0,level1\nBonn,DE\nBonn,FR\n", "<code>my towns.csv</code>, line 3: its leaf is already on line 2"),
         ("level0,level1\nBonn\n", "line 2: 1 labels where the header has 2"),
         ("town,country\nBonn,DE\n", "line 1: the header must be"),
         ("level0,level1\nBonn,DE\nKöln,DE\nLyon,FR\n", "does not cover"),

@@ -14,9 +14,9 @@ from undercover.cli.main import app
 ROLES = ("--qi", "age,sex,education", "--sensitive", "income")
 
 
-def undercover(*words: Any) -> str:
+def undercover(*words: Any, code: int = 0) -> str:
     done = CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == code, done.output
     return done.stdout
 
 
@@ -70,7 +70,7 @@ def test_it_is_made_again_compared_and_applied(folder: Path, people: Path, tmp_p
     spec = folder / "private" / "spec.toml"
     assert 'name = "swap"\nshare = 0.9\n' in spec.read_text()
     undercover("publish", people, "--spec", spec, "--out", tmp_path / "again")
-    undercover("apply", folder, "--to", people, "--out", tmp_path / "applied")
+    undercover("apply", folder, "--to", people, "--out", tmp_path / "applied", code=5)  # they were published before
     compared = ("--methods", "swap", "--queries", "5", "--out", tmp_path / "compared", "--json")
     releases = json.loads(undercover("compare", people, "--spec", spec, *compared))["releases"]
     assert [release["method"] for release in releases] == ["swap"]

@@ -148,7 +148,7 @@ class LinkageResult(Viewable):
             after["attribute"] = {name: outcomes_of(found) for name, found in after["attribute"].items()}
         return {
             "attack": self.attack,
-            "beliefs": self.posterior,
+            **({} if self.posterior else {"beliefs": False}),
             "story": self.story,
             "known": list(self.known),
             "targets": len(self.rows),

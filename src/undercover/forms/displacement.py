@@ -91,7 +91,7 @@ def displacement(original: Table, reading: Reading, own: NDArray[np.int64] | Non
     for name in reading.main.names("quasi-identifier"):
         column = original[name]
         moved, width, changed[name] = _moved(column, reading.column(name), own)
-        iloss[name] = moved / (len(column.domain.values) if _on_scale(column) else 1.0)
+        iloss[name] = moved / (max(1, len(column.domain.values)) if _on_scale(column) else 1.0)
         shift[name] = moved / width
         weights[name] = column.settings.weight
     total = sum(iloss.values()) * original.n_rows

@@ -18,6 +18,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undercover.characters import visible
 from undercover.errors import DataError
 from undercover.memory import size_in_words
 
@@ -148,6 +149,13 @@ def check_published(data: pa.Table, quasi_identifiers: Collection[str], publishe
             "those that somebody outside may know of a person, and drop the others."
         )
     for name in published:
+        if not name.strip():
+            problems.append("A column to be published has no name, which no file gives back. Name it.")
+        elif not name.isprintable():
+            problems.append(
+                f"Column `{visible(name)}` has a name with line breaks or other letters that are not printed, which no "
+                "verifier accepts. Rename it."
+            )
         longest = _longest(data.column(name)) if name in data.column_names else 0
         if longest > MOST_LETTERS:
             problems.append(

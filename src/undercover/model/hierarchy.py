@@ -38,7 +38,7 @@ class Hierarchy:
     'France'
     >>> Hierarchy([("a", "x"), ("b", "x", "y")])
     Traceback (most recent call last):
-    undercover.errors.HierarchyError: Leaf `b` has 3 levels where the first leaf has 2.
+    undercover.errors.HierarchyError: Leaf 2 has 3 levels where the first leaf has 2.
     """
 
     rows: tuple[tuple[str, ...], ...]

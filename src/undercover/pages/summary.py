@@ -200,7 +200,8 @@ def judged_headline(attacks: Sequence[Mapping[str, Any]], verdict: Verdict) -> d
         "people": surest.people,
         "excused": surest.excused,
     }
-    if surest.column in linkage["after"]["attribute"]:
+    found["attribute"].pop("outcome", None)  # the verdict judges beliefs
+    if linkage.get("beliefs", True) and surest.column in linkage["after"]["attribute"]:
         found["attribute"]["after_mean"] = linkage["after"]["attribute"][surest.column]["mean"]
     return found
 

@@ -17,7 +17,7 @@ from undercover.engines.divided import anonymized
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, InternalError, ParameterError, UnreachableError, listed, unknown
 from undercover.forms import read as read_release
-from undercover.guarantees.cells import followers, misread_cells
+from undercover.guarantees.cells import followers
 from undercover.guarantees.checking import Checkable
 from undercover.guarantees.requirements import guarantee_from_mapping
 from undercover.guarantees.verify import Verification, verify_private
@@ -60,7 +60,7 @@ from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
 from undercover.verbs.naming.cells import check_input
 from undercover.verbs.repeated_people import look_for_people
-from undercover.verbs.self_test import test_draft
+from undercover.verbs.self_test import check_draft
 from undercover.verbs.spark.publish import publish_far, reads_itself
 from undercover.verbs.together import counted
 from undercover.version import VERSION
@@ -250,11 +250,11 @@ def publish_table(
     run = _run(table, method, draft, randomness, require)
     claims = [claim for claim in (*method.claims(table), *draft.claims) if fits(claim, Checkable)]
     found = at("verify", _verified, run, [*claims, *require], at.progress, told="verifying")
+    if self_tested:  # before anything is blamed on the table
+        tested = at("self-test", check_draft, table, run, draft, told="testing what was drawn")
+        run = replace(run, self_test=tested.to_dict())
     _must_hold(found, len(claims))
     _must_give_nothing_away(run)
-    if self_tested:
-        tested = at("self-test", test_draft, table, run, draft, told="testing what was drawn")
-        run = replace(run, self_test=tested.to_dict())
     warnings = (*run.warnings, *_of_use(run.release, method))
     release = run.release.with_guarantees(found.manifest_entries())
     run = replace(run, release=release, verification=found, engine=engine_entry(engine))
@@ -369,14 +369,13 @@ def _must_hold(verification: Verification, n_claims: int) -> None:
 
 
 def _must_give_nothing_away(run: Run) -> None:
-    """Raise where an unchanged column follows a quasi-identifier, or is spelled like generalised cells."""
+    """Raise where an unchanged column follows a quasi-identifier whose hierarchy only the holder knows."""
     trees = {
         name: settings.hierarchy.rows
         for name in run.schema.quasi_identifiers
         if (settings := run.schema.column(name)).hierarchy is not None
     }
-    reading = read_release(run.release)
-    problems = [*misread_cells(reading), *followers(reading, trees)]
+    problems = followers(read_release(run.release), trees) if trees else []
     if problems:
         raise DataError(problems)
 

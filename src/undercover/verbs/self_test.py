@@ -57,7 +57,7 @@ class SelfTest:
             raise SelfTestError(wrong, drawn)
 
 
-def test_draft(table: Table, run: Run, draft: Draft) -> SelfTest:
+def check_draft(table: Table, run: Run, draft: Draft) -> SelfTest:
     """Test what a method made of ``table`` before anybody sees it; raises where it cannot be what it is said to be."""
     reading = read(run.release)
     original = run.original if run.original is not None else table

@@ -12,6 +12,7 @@ from typing import Any, cast
 from undercover.errors import DataError, SchemaError
 from undercover.io.place import is_there
 from undercover.io.release import folder
+from undercover.io.release.tables import as_read_back
 from undercover.io.source import ReadOptions, read
 from undercover.memory import Store
 from undercover.model.formats import Files, Format
@@ -77,7 +78,7 @@ def save(
     given, run = run, judged_beside(run, directory, tell)
     before = run.verdict.before_written
     facts = summarize(run, progress=tell) if summary is None else summary
-    sheet = datasheet_html(datasheet_summary(run.release, run.schema.said, file_format=files))
+    sheet = datasheet_html(datasheet_summary(as_read_back(run.release), run.schema.said, file_format=files))
     tell("writing", 0.0)
 
     def look(public: Path) -> folder.Looked:

@@ -71,7 +71,7 @@ class PartialKnowledgeResult(Viewable):
             "targets": self.people,
             "everybody": self.everybody,
             "drawn": self.drawn,
-            "beliefs": self.beliefs,
+            **({} if self.beliefs else {"beliefs": False}),
             "baseline": dict(self.baseline),
             "sweep": [dict(entry) if self.beliefs else without_beliefs(entry) for entry in self.sweep],
             "sweep_before": [dict(entry) for entry in self.sweep_before],

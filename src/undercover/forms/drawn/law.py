@@ -43,7 +43,7 @@ ORDER, TABLES = "order of rows", "output_tables"
 _INPUT_ORDER = "Not tested: the form declares that rows keep the order of the input."
 
 
-def test_drawn(reading: Reading, made: Made) -> tuple[Check, ...]:
+def check_drawn(reading: Reading, made: Made) -> tuple[Check, ...]:
     """Test everything the form says was drawn."""
     if not reading.permuted:
         published = places(made.run, reading.main.rows)

@@ -16,7 +16,7 @@ from undercover.errors import DataError, described, listed
 from undercover.forms.chance import Check
 from undercover.forms.coverage import Coverage
 from undercover.forms.dealt.rows import FRAME, Dealt, places, row_codes, smallest
-from undercover.forms.drawn.law import test_drawn
+from undercover.forms.drawn.law import check_drawn
 from undercover.forms.drawn.words import DEALT, MOVED, ORDER_KEPT, VALUE, limits, meaning, snippets
 from undercover.forms.estimates import Estimates, Shown
 from undercover.forms.meaning import NOTHING, Values, domain_values
@@ -154,7 +154,7 @@ class DrawnReading(Reading):
 
     def test_law(self, made: Made) -> tuple[Check, ...] | None:
         """Columns were permuted or drawn, and rows shuffled, as the form says; the run must say who was where."""
-        return None if FRAME not in made.run.frames else test_drawn(self, made)
+        return None if FRAME not in made.run.frames else check_drawn(self, made)
 
     def misstated(self, run: Run) -> list[str]:
         """Whether values that are said to be the rows' own were dealt, or among fewer than is said."""

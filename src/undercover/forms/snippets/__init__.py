@@ -160,7 +160,8 @@ def reading_lines(table: PublishedTable, file_format: str, name: str) -> list[st
             lines.append(f"{name}[{one!r}] = pd.to_numeric(codes[{own!r}]){whole}")
         else:
             cell = f"{name}.pop({own!r})" if own != one else f"{name}[{one!r}]"
-            cell = f"pd.to_datetime({cell}).dt.strftime('%Y-%m-%d')" if pa.types.is_date(kind) else cell
+            dates = pa.types.is_date(kind) and column.null_count < len(column)
+            cell = f"pd.to_datetime({cell}).dt.strftime('%Y-%m-%d')" if dates else cell
             lines.append(f"{name}[{one!r}] = {cell}.astype(object).fillna('')")
     return [*lines, f"{name} = {name}[{names}]"] if file_names(names, file_format) != names else lines
 
@@ -267,8 +268,11 @@ def _plain(table: PublishedTable, names: Sequence[str]) -> Snippet:
 
 
 def is_number(table: PublishedTable, name: str) -> bool:
-    """Whether a published column holds numbers, not text."""
-    kind = table.data.column(name).type
+    """Whether a published column holds numbers, not text; of one without any value some files do not tell."""
+    column = table.data.column(name)
+    kind = column.type
+    if column.null_count == len(column):
+        return False
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 

@@ -130,7 +130,7 @@ def label_column(variable: str, name: str, words: str, file_format: str) -> str:
     label = ": ".join(parts)
     while len(label) > _LABEL[file_format] or len(label.encode()) > _LABEL["sav"]:
         label = label.removesuffix("…")[:-1] + "…"
-    return label
+    return label.rstrip()  # blanks at its end do not come back
 
 
 def _without_time(path: Path, file_format: str) -> None:

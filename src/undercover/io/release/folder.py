@@ -30,6 +30,7 @@ from undercover.io.release.manifest import Public, read_public, without_seed, wr
 from undercover.io.release.ours import strange
 from undercover.io.release.run_file import read_run
 from undercover.io.release.tables import check_installed
+from undercover.io.residue.cells import find_rows_in_cells
 from undercover.io.signatures import private_key, write_signature
 from undercover.io.spec.load import schema_to_mapping
 from undercover.io.spec.write import spec_files
@@ -213,6 +214,11 @@ def _check_public(run: Run, datasheet: str | None) -> None:
     leaked = published & set(run.schema.identifiers)
     if leaked:
         raise InternalError(f"Identifiers are about to be published: {sorted(leaked)}.")
+    lists = find_rows_in_cells(run.release.tables).problems
+    if lists:
+        raise DataError(
+            [*lists, "No verifier would accept such a release. Drop the column, or write its cells shorter."]
+        )
     seed = run.randomness.get("seed")
     texts = [*run.release.warnings, datasheet or "", json.dumps(run.schema.said)]
     if seed is not None and any(re.search(rf"(?i)\bseed\b\W{{0,5}}(?:is |of )?{seed}\b", text) for text in texts):

@@ -12,7 +12,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from undercover.errors import DataError, MissingExtraError, listed
 from undercover.io.cells import as_texts
@@ -238,6 +240,40 @@ def file_notes(release: Release, file_format: str) -> list[str]:
     if texts:
         said.append(f"In the {title} file {listed(texts)} are texts, so that every value stays as it is published.")
     return said
+
+
+def as_read_back(release: Release) -> Release:
+    """The release as a reader of its files has it: texts of unchanged cells that are all numbers or days are those.
+
+    What a datasheet says follows from the files, so that a verifier can make it anew.
+    """
+    tables = []
+    for table in release.tables:
+        data = table.data
+        for place, column in enumerate(table.columns):
+            held = data.column(column.name)
+            texts = held.type.value_type if pa.types.is_dictionary(held.type) else held.type
+            if column.form == "value" and pa.types.is_string(texts):
+                read = as_published(_of_occurring(held), "value", large=True)
+                data = data.set_column(
+                    place, column.name, pa.chunked_array([read]) if isinstance(read, pa.Array) else read
+                )
+        tables.append(replace(table, data=data))
+    return replace(release, tables=tuple(tables))
+
+
+def _of_occurring(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of texts, coded by the values that occur and no others; empty ones are missing, as in files."""
+    whole = one_piece(column)
+    whole = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
+    if not len(whole.dictionary):
+        return column
+    texts = pc.if_else(pc.equal(whole.dictionary, ""), pa.scalar(None, whole.dictionary.type), whole.dictionary)
+    indices = np.asarray(whole.indices.fill_null(0))
+    present = np.asarray(whole.indices.is_valid()) & np.asarray(texts.is_valid())[indices]
+    used = np.unique(indices[present])
+    own = pa.array(np.searchsorted(used, indices).astype(np.int32), mask=~present)
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(own, texts.take(pa.array(used)))])
 
 
 def as_published(column: Any, form: CellForm, *, large: bool = False) -> Any:

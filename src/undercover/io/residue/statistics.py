@@ -77,11 +77,14 @@ def _written_again(
 
 
 def _as_stored(frame: Any, about: Any) -> Any:
-    """The frame with whole numbers as narrow as the file has them: wide ones are written as doubles."""
+    """The frame with numbers as the file has them: whole ones as narrow, and columns without any value, too."""
     import polars
 
     narrow = [name for name, stored in about.readstat_variable_types.items() if stored in ("int8", "int16", "int32")]
-    return frame.with_columns(polars.col(name).cast(polars.Int32) for name in narrow)
+    empty = [name for name, stored in about.readstat_variable_types.items() if stored == "double"]
+    empty = [name for name in empty if frame[name].null_count() == len(frame)]
+    kinds = {**dict.fromkeys(narrow, polars.Int32), **dict.fromkeys(empty, polars.Float64)}
+    return frame.with_columns(polars.col(name).cast(kind) for name, kind in kinds.items())
 
 
 def _is_text(form: str) -> bool:

@@ -17,6 +17,7 @@ from hashlib import sha256
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO
 
 from undercover.io.office.write_excel import start_book
@@ -130,8 +131,8 @@ def _fixed_parts() -> dict[str, frozenset[str]]:
 def installed_parts() -> dict[str, str]:
     """The digests of the fixed parts that the installed XlsxWriter writes."""
     stream = BytesIO()
-    with start_book(stream, _NAME)[0]:
-        pass
+    with TemporaryDirectory() as place, start_book(stream, _NAME, Path(place))[0]:
+        pass  # of a sheet without cells the library leaves a temporary file
     with zipfile.ZipFile(stream) as book:
         parts = {part: book.read(part).decode("utf-8") for part in book.namelist() if part != SHEET}
     return {part: fixed_digest(part, text, _NAME) for part, text in parts.items()}

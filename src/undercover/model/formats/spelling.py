@@ -93,7 +93,7 @@ def spelled(texts: Values, values: Values, form: str, counts: Counts | None = No
     >>> found.texts.to_pylist()
     ['1.50']
     >>> found.sentence("pay")
-    '`pay`: 1 value is spelled in several ways (such as `9.9` and `9.90`), counts as one and is published in one.'
+    '`pay`: 1 value is spelled in several ways, counts as one and is published in one.'
     """
     texts, values = _whole(texts), _whole(values)
     if pa.types.is_floating(values.type):
