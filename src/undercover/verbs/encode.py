@@ -74,7 +74,7 @@ def check_fits(rows: int, method: str, memory: int) -> None:
 
     >>> check_fits(10**12, "any", 10**9)
     Traceback (most recent call last):
-    undercover.errors.ParameterError: 1,000,000,000,000 rows do not fit: any needs about 150 bytes for each ...
+    undercover.errors.ParameterError: 1,000,000,000,000 rows do not fit: any needs about 260 bytes for each ...
     """
     sizes: dict[str, int] = json.loads(files("undercover").joinpath("bytes_per_row.json").read_text())
     each = sizes.get(method, sizes["any"])
