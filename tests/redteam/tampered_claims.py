@@ -183,7 +183,6 @@ CONTRADICTIONS = [
         rename_method,
         said="Method `mondriaan` is not known",
         exit_code=6,
-        drops_datasheet=True,
     ),
     Tampering("another method", claim_another_method, said="Parameter of anatomy `k` is not known"),
     Tampering("a parameter nobody knows", change_method(certified=True), said="Parameter of mondrian `certified`"),

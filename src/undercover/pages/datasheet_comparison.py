@@ -17,8 +17,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from undercover import plugins
 from undercover.errors import UndercoverError
+from undercover.guarantees.declared import declared_method
 from undercover.io.release.contents import DATASHEET, PACKAGE, pieces_of, read_json
 from undercover.io.release.manifest import Public
 from undercover.io.release.package import said_in
@@ -69,7 +69,7 @@ def compare_datasheet(place: Path, public: Public) -> Residue:
         return Residue([f"`{DATASHEET}` is not a page of text. {ADVICE}"])
     made_by = _TEMPLATE.search(text)
     # A page takes words from its method; nobody here has those of a method that is not installed.
-    has_words = public.release.method in plugins.names("methods")
+    has_words = declared_method(public.release.method) is not None
     is_ours = has_words and made_by is not None and made_by[1] == template_digest()
     try:
         again = _made_anew(place, public, text)
